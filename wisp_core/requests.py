@@ -1,0 +1,241 @@
+"""What goes to a model and what comes back, and what goes to a tool and comes back, in no provider's own shape."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from wisp_core.records import JsonObject, Rendering, Usage
+
+
+class Role(StrEnum):
+    """Who speaks in a message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class WireCall:
+    """A tool call inside an assistant message; `arguments` is a JSON object's text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message; `calls` only of the assistant, `call_id` and `name` only of a tool's result."""
+
+    role: Role
+    text: str = ""
+    calls: tuple[WireCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """A tool as the model is told of it; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One request; `max_output` in tokens, None for the provider's own limit."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...] = ()
+    max_output: int | None = None
+    temperature: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A model's context length in tokens and where the figure comes from (`config`, `server`, `catalogue`, `error`)."""
+
+    tokens: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model can do; `counts` tells that its tokens can be counted exactly without a model call."""
+
+    tools: bool = True
+    counts: bool = False
+    guided: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A part of the reply."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A part of the reasoning."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRequested:
+    """A whole tool call, its fragments joined; `arguments` is as the model gave it and may be no JSON."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptProgress:
+    """How much of the prompt the server has read, in tokens; `loading` while the model itself is loaded."""
+
+    done: int
+    total: int
+    loading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """The provider's own count."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end of a reply: `stop`, `length`, `tool_calls` or another word of the provider's."""
+
+    reason: str
+
+
+ModelEvent: TypeAlias = TextDelta | ReasoningDelta | CallRequested | PromptProgress | UsageReported | Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One part of a composition: an entry (`entry`) or a block (`entry` None), with the text that goes out."""
+
+    id: str
+    entry: int | None
+    kind: str
+    origin: str
+    turn: int
+    rendering: Rendering
+    text: str
+
+    @property
+    def bytes(self) -> int:
+        """The size of the text in bytes of UTF-8."""
+        return len(self.text.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What one request carries: the items in order, the messages they make, and the hash of their canonical form."""
+
+    items: tuple[Item, ...]
+    messages: tuple[Message, ...]
+    sha256: str
+    instructions: int = 1
+    earlier: str | None = None
+    now: str | None = None
+
+
+class ToolKind(StrEnum):
+    """What a tool does to the world, which decides whether it is asked about."""
+
+    READS = "reads"
+    WRITES = "writes"
+    COMMAND = "command"
+    SHOWS = "shows"
+    ASKS = "asks"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOutput:
+    """An output kept whole in the store: `cut` tells that over 16 MiB its middle was left out, stated inside."""
+
+    call: str
+    bytes: int
+    lines: int
+    sha256: str
+    encoding: str = "utf-8"
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gives: `text` is bounded and marked, `bytes` and `lines` are of the whole."""
+
+    text: str
+    ok: bool = True
+    exit_status: int | None = None
+    bytes: int = 0
+    lines: int = 0
+    kept: KeptOutput | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A question to the person: may this call run? `arguments` in full, `why` it asks, the `rule` that always allows."""
+
+    call: str
+    tool: str
+    kind: ToolKind
+    arguments: JsonObject
+    cwd: str
+    why: str
+    rule: str = ""
+
+
+class Verdict(StrEnum):
+    """The person's answer to an approval."""
+
+    ONCE = "once"
+    THREAD = "thread"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered, with a reason for the model, and by whom (`person`, `rule`, `none` where nobody could be asked)."""
+
+    verdict: Verdict
+    reason: str = ""
+    by: str = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """`ceil(characters / 4)` of each part of a request, in tokens (C1); window figures are None where it is unknown."""
+
+    system: int
+    messages: int
+    results: int
+    schemas: int
+    window: int | None = None
+    reserve: int | None = None
+
+    @property
+    def total(self) -> int:
+        """The sum of the parts."""
+        return self.system + self.messages + self.results + self.schemas
+
+    @property
+    def percent(self) -> float | None:
+        """The share of the window in percent."""
+        return None if not self.window else round(100 * self.total / self.window, 1)
+
+    @property
+    def remaining(self) -> int | None:
+        """What is left under window and reserve, in tokens; negative when crossed."""
+        return None if self.window is None else self.window - (self.reserve or 0) - self.total

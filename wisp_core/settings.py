@@ -1,0 +1,218 @@
+"""Every setting by name, with its unit and its default; read from defaults, file, environment and command line.
+
+Keys are written in snake_case or camelCase alike. Bounds that the specification fixes stand here and nowhere else.
+"""
+
+import difflib
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wisp_core.errors import SettingsError
+from wisp_core.records import JsonObject
+
+KIB = 1024
+MIB = 1024 * KIB
+
+
+class Section(BaseModel):
+    """A group of settings; an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Audit(Section):
+    """The audit log; `max_bytes` is the size at which a file rotates."""
+
+    enabled: bool = True
+    max_bytes: int = Field(64 * MIB, ge=4 * KIB)
+
+
+class Context(Section):
+    """What a request carries; `reserve` in tokens, None for `reserve_share` of the window."""
+
+    budget: float = Field(0.85, gt=0, le=1)
+    target: float = Field(0.60, gt=0, le=1)
+    reserve: int | None = Field(None, ge=0)
+    reserve_share: float = Field(0.10, ge=0, lt=1)
+
+
+class Tools(Section):
+    """What tools may take: times in seconds, sizes in bytes, `max_rounds` of calls a turn."""
+
+    disabled: list[str] = []
+    command_timeout: float = Field(120.0, gt=0)
+    command_timeout_max: float = Field(1800.0, gt=0)
+    command_max_output_bytes: int | None = Field(None, ge=256)
+    max_rounds: int = Field(40, ge=1)
+
+
+class Outputs(Section):
+    """How much of an output is kept: past `file_bytes` the first `head_bytes` and the last `tail_bytes`."""
+
+    file_bytes: int = Field(16 * MIB, ge=2 * KIB)
+    head_bytes: int = Field(15 * MIB, ge=KIB)
+    tail_bytes: int = Field(1 * MIB, ge=KIB)
+    window_share: float = Field(0.125, gt=0, le=1)
+    least_bytes: int = Field(4 * KIB, ge=256)
+    least_bytes_small: int = Field(2 * KIB, ge=256)
+    most_bytes: int = Field(64 * KIB, ge=256)
+    small_window: int = Field(8192, ge=1)
+
+
+class Permissions(Section):
+    """Rules such as `run_command(git status)`; deny beats ask beats allow."""
+
+    allow: list[str] = []
+    ask: list[str] = []
+    deny: list[str] = []
+
+
+class Timeouts(Section):
+    """How long a model's server may take, in seconds."""
+
+    connect: float = Field(5.0, gt=0)
+    first_token: float = Field(300.0, gt=0)
+    between_tokens: float = Field(120.0, gt=0)
+
+
+class Retries(Section):
+    """How a passing failure is tried again: `most` times, waits in seconds growing from `first_wait` to `longest_wait`."""
+
+    most: int = Field(4, ge=0)
+    first_wait: float = Field(1.0, ge=0)
+    longest_wait: float = Field(30.0, ge=0)
+
+
+class Embedded(Section):
+    """The embedded model: `threads` None for cores less one, `batch` in tokens, `cache_mib` of saved prompts."""
+
+    window: int = Field(8192, ge=512, le=8192)
+    threads: int | None = Field(None, ge=1)
+    batch: int = Field(128, ge=16)
+    cache_mib: int = Field(256, ge=0)
+
+
+class Endpoint(Section):
+    """A server of the person's: `key_env` names the environment variable that holds its key."""
+
+    url: str
+    api: Literal["chat", "responses", "anthropic", "ollama"] = "chat"
+    window: int | None = Field(None, ge=512)
+    key_env: str | None = None
+    headers: dict[str, str] = {}
+    model: str | None = None
+
+
+class Output(Section):
+    """A reply's size: `max_tokens` None for what the window leaves; `least_tokens` below which nothing is sent."""
+
+    max_tokens: int | None = Field(None, ge=1)
+    least_tokens: int = Field(256, ge=1)
+    margin_share: float = Field(0.02, ge=0, lt=1)
+
+
+class Settings(Section):
+    """All settings of wisp."""
+
+    model: str = ""
+    mode: Literal["plan", "ask", "auto"] = "ask"
+    instructions: str = ""
+    theme: str = ""
+    keys: dict[str, str] = {}
+    endpoints: dict[str, Endpoint] = {}
+    audit: Audit = Audit()
+    context: Context = Context()
+    tools: Tools = Tools()
+    outputs: Outputs = Outputs()
+    output: Output = Output()
+    permissions: Permissions = Permissions()
+    timeouts: Timeouts = Timeouts()
+    retries: Retries = Retries()
+    embedded: Embedded = Embedded()
+
+
+ENVIRONMENT = {"WISP_MODEL": "model"}
+
+
+def home_path() -> Path:
+    """Return `WISP_HOME`, else `~/.wisp`."""
+    named = os.environ.get("WISP_HOME")
+    return Path(named).expanduser() if named else Path.home() / ".wisp"
+
+
+def load_settings(home: Path, given: JsonObject | None = None) -> Settings:
+    """Return the settings of `home`: defaults, `config.json`, environment, then `given` (the command line's).
+
+    Raises:
+        SettingsError: the file is no JSON object, or a key or value is wrong.
+    """
+    path = home / "config.json"
+    merged = _read(path)
+    for variable, key in ENVIRONMENT.items():
+        if os.environ.get(variable):
+            merged[key] = os.environ[variable]
+    merged |= given or {}
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise _explain(error, path) from error
+
+
+def _read(path: Path) -> JsonObject:
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        where = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "its text"
+        raise SettingsError(f"{path} is no JSON ({where})", "mend it or move it away") from error
+    if not isinstance(raw, dict):
+        raise SettingsError(f"{path} must hold a JSON object", "begin with { and end with }")
+    return _snake(raw, Settings)
+
+
+def _snake(raw: JsonObject, section: type[BaseModel]) -> JsonObject:
+    """Return `raw` with its setting names in snake_case; names that the person chose (endpoints, keys) stay."""
+    found: JsonObject = {}
+    for key, value in raw.items():
+        name = re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: "_" + match.group(1).lower(), key)
+        inner = _section(section, name)
+        if inner is not None and isinstance(value, dict):
+            value = _snake(value, inner)
+        elif name == "endpoints" and isinstance(value, dict):
+            value = {k: _snake(v, Endpoint) if isinstance(v, dict) else v for k, v in value.items()}
+        found[name] = value
+    return found
+
+
+def _section(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    kind = model.model_fields[name].annotation if name in model.model_fields else None
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def _explain(error: ValidationError, path: Path) -> SettingsError:
+    first: Any = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(key, _known(Settings), n=1, cutoff=0.5)
+        hint = f"did you mean `{near[0]}`?" if near else "no setting is named like it"
+        return SettingsError(f"{path}: unknown setting `{key}`", hint)
+    expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return SettingsError(
+        f"{path}: `{key}` is wrong: expected {expected}, found {json.dumps(first['input'], default=str)[:80]}"
+    )
+
+
+def _known(model: type[BaseModel], prefix: str = "") -> list[str]:
+    names: list[str] = []
+    for name in model.model_fields:
+        inner = _section(model, name)
+        names += _known(inner, f"{prefix}{name}.") if inner else [prefix + name]
+    return names

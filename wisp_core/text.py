@@ -1,0 +1,94 @@
+"""What is done to text from outside: made sound, split into lines, cut at characters, made displayable. Pure."""
+
+import re
+from collections.abc import Iterator
+
+_UNSOUND = re.compile("[\x00\ud800-\udfff]")
+_LINE_END = re.compile("\r\n|\r|\n")
+# A terminal acts on C0, DEL and C1; the rest of the set is text that a reader cannot see or that reorders what they see.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def sound(text: str) -> str:
+    """Return `text` with NUL and lone surrogates as U+FFFD, so that it can be stored, sent and encoded."""
+    return _UNSOUND.sub("\ufffd", text)
+
+
+def decode(data: bytes) -> str:
+    """Return bytes from outside as sound text, invalid UTF-8 as U+FFFD."""
+    return sound(data.decode("utf-8", "replace"))
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines without their ends; only CR, LF and CRLF end a line (U+2028 and its kind are text)."""
+    lines = _LINE_END.split(text)
+    if lines[-1] == "":
+        lines.pop()
+    return lines
+
+
+def keep_lines(text: str) -> Iterator[str]:
+    """Yield the lines with their ends; joined they are `text`."""
+    start = 0
+    for match in _LINE_END.finditer(text):
+        yield text[start : match.end()]
+        start = match.end()
+    if start < len(text):
+        yield text[start:]
+
+
+def count_lines(text: str) -> int:
+    """Return the number of lines, an unfinished last one included."""
+    ends = sum(1 for _ in _LINE_END.finditer(text))
+    return ends + (1 if text and text[-1] not in "\r\n" else 0)
+
+
+def head_bytes(text: str, limit: int) -> str:
+    """Return the longest start of `text` that takes at most `limit` bytes of UTF-8, never part of a character."""
+    data = text.encode()
+    return text if len(data) <= limit else data[: max(0, limit)].decode("utf-8", "ignore")
+
+
+def tail_bytes(text: str, limit: int) -> str:
+    """Return the longest end of `text` that takes at most `limit` bytes of UTF-8, never part of a character."""
+    data = text.encode()
+    return text if len(data) <= limit else data[len(data) - max(0, limit) :].decode("utf-8", "ignore")
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return `text` in at most `limit` characters, the last an … where something is left out."""
+    return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return `text` with every run of white space as one space, in at most `limit` characters."""
+    return shorten(" ".join(text.split()), limit)
+
+
+def displayable(text: str) -> str:
+    """Return text from outside as a terminal may have it: tabs and line ends stay, other controls become visible.
+
+    A CR that is no line end starts the line anew, as on a terminal: what stood before it on the line goes.
+    """
+    text = sound(text).replace("\r\n", "\n")
+    if "\r" in text:
+        text = "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n"))
+    text = _CONTROL.sub(lambda match: _picture(match.group()), text)
+    return _BIDI.sub(lambda match: f"<U+{ord(match.group()):04X}>", text)
+
+
+def revealed(text: str) -> str:
+    """Return text for an approval: whatever cannot be seen or reorders what is seen stands as `<U+XXXX>`."""
+    return _UNSEEN.sub(lambda match: f"<U+{ord(match.group()):04X}>", sound(text))
+
+
+def _picture(control: str) -> str:
+    code = ord(control)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"<U+{code:04X}>"

@@ -1,0 +1,65 @@
+"""What a turn is handed: the model, the tools, the writer and the person, each as little as the turn needs."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from wisp_core.events import Event, EventData, Live
+from wisp_core.records import JsonObject, ThreadRecord
+from wisp_core.requests import (
+    Answer,
+    Approval,
+    Capabilities,
+    Message,
+    ModelEvent,
+    ModelRequest,
+    ToolKind,
+    ToolResult,
+    ToolSchema,
+    Window,
+)
+
+Ask: TypeAlias = Callable[[Approval], Awaitable[Answer]]
+Publish: TypeAlias = Callable[[Live], None]
+
+
+class Backend(Protocol):
+    """One model behind one endpoint; every failure is a `ModelError`."""
+
+    name: str
+    endpoint: str
+    capabilities: Capabilities
+
+    async def window(self) -> Window | None:
+        """Return the window in tokens, None while nobody knows it."""
+
+    async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int | None:
+        """Return the exact size of a prompt in tokens, None where it cannot be counted without a model call."""
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the answer's parts; closing the generator closes the connection."""
+
+
+class Toolbox(Protocol):
+    """The tools of a conversation."""
+
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """Return what the model is told of the tools."""
+
+    def kind(self, tool: str) -> ToolKind | None:
+        """Return what the tool does to the world, None where there is no such tool."""
+
+    def check(self, tool: str, arguments: str) -> JsonObject:
+        """Return the arguments, repaired and validated; a `ToolFailure` says what was expected."""
+
+    async def run(self, tool: str, arguments: JsonObject, *, call: str, progress: Callable[[str], None]) -> ToolResult:
+        """Run the tool and return its bounded result; a `ToolFailure` is one line for the model."""
+
+
+class Journal(Protocol):
+    """The one writer."""
+
+    async def record(self, record: ThreadRecord, data: EventData, *, turn: int | None = None) -> Event:
+        """Append, fold, project and publish one event."""
+
+    def publish(self, live: Live) -> None:
+        """Publish what is not recorded."""
