@@ -1,0 +1,1 @@
+"""The terminal face of wisp: a Textual program over the core's threads."""

@@ -1,0 +1,1 @@
+"""Witnesses: appends events to the log, finds them again, mends a torn line, rotates."""

@@ -1,0 +1,1 @@
+"""The slash commands, one class each, shared by every face."""

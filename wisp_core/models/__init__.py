@@ -1,0 +1,1 @@
+"""Asks: one backend a model, each a stream of `ModelEvent`s."""

@@ -1,0 +1,1 @@
+"""Permits: whether a call is allowed, denied or asked about."""

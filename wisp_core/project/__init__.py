@@ -1,0 +1,1 @@
+"""Looks: what the working directory is, its instruction files and its git state."""

@@ -1,0 +1,1 @@
+"""Keeps: the fold of events into a record, its projection into SQLite, the outputs."""

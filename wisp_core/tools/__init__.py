@@ -1,0 +1,1 @@
+"""Acts: one file a tool, their registry, and the budget of a result."""

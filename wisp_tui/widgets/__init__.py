@@ -1,0 +1,1 @@
+"""The widgets: they take values and post messages, and know no thread."""
