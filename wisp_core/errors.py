@@ -102,7 +102,10 @@ class OverloadedError(ModelError):
 
 
 class ContextOverflowError(ModelError):
-    """The input does not fit the window; `limit` and `count` in tokens where the server states them."""
+    """The input does not fit the window; `limit`, `count` of the input and `output` asked for, in tokens where stated.
+
+    An `output` beside a `count` under the `limit` tells that only both together are too much (C26a).
+    """
 
     def __init__(
         self,
@@ -111,12 +114,14 @@ class ContextOverflowError(ModelError):
         *,
         limit: int | None = None,
         count: int | None = None,
+        output: int | None = None,
         endpoint: str = "",
         detail: str = "",
     ) -> None:
         super().__init__(message, hint, endpoint=endpoint, detail=detail)
         self.limit = limit
         self.count = count
+        self.output = output
 
 
 class BadRequestError(ModelError):
