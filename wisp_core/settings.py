@@ -33,12 +33,17 @@ class Audit(Section):
 
 
 class Context(Section):
-    """What a request carries; `reserve` in tokens, None for `reserve_share` of the window."""
+    """What a request carries; `reserve` in tokens, None for `reserve_share` of the window.
+
+    `cuts` and `references` let recorded marks stand in place of what they replace.
+    """
 
     budget: float = Field(0.85, gt=0, le=1)
     target: float = Field(0.60, gt=0, le=1)
     reserve: int | None = Field(None, ge=0)
     reserve_share: float = Field(0.10, ge=0, lt=1)
+    cuts: bool = True
+    references: bool = True
 
 
 class Tools(Section):

@@ -1,0 +1,1 @@
+"""Composes what a request carries from a thread's record. Pure."""

@@ -1,1 +1,1 @@
-"""One turn: the loop from a prompt to a reply, handed everything that touches the world."""
+"""Runs one turn: composes, streams, permits, runs tools, and says how it ended."""

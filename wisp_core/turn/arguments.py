@@ -1,0 +1,22 @@
+"""Turns a model's call into one whose arguments are surely a JSON object's text. Pure."""
+
+import json
+
+from wisp_core.events import CallData
+from wisp_core.requests import CallRequested
+
+
+def as_call(call: CallRequested, id: str) -> CallData:
+    """Return the call under wisp's own id; arguments that are no JSON object go as `{}` and are kept in `given`.
+
+    A strict server refuses a history with broken arguments for ever, so they never go back.
+    """
+    if not call.arguments.strip():
+        return CallData(call=id, tool=call.name, arguments="{}")
+    try:
+        sound = isinstance(json.loads(call.arguments), dict)
+    except (ValueError, RecursionError):
+        sound = False
+    if sound:
+        return CallData(call=id, tool=call.name, arguments=call.arguments)
+    return CallData(call=id, tool=call.name, arguments="{}", given=call.arguments)

@@ -1,0 +1,60 @@
+"""The loop of a turn: request, calls, request, until a reply makes no call; then how it ended."""
+
+import asyncio
+from itertools import count
+
+from wisp_core.errors import ModelError
+from wisp_core.events import ErrorHappened, TurnEnd, UsageData
+from wisp_core.records import Outcome
+from wisp_core.turn.participants import Participants
+from wisp_core.turn.request import request_step
+from wisp_core.turn.tool_calls import run_calls
+
+
+async def run_turn(parts: Participants, turn: int) -> Outcome:
+    """Answer the open turn `turn` and return how it ended; being cancelled is the person's interrupt.
+
+    Raises:
+        StorageError: the home cannot be written; the turn stays open and is mended at the next prompt.
+    """
+    error = ""
+    spent: list[UsageData] = []
+    try:
+        await _answer(parts, turn, spent)
+        outcome = Outcome.DONE
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+        outcome = Outcome.INTERRUPTED
+    except ModelError as failure:
+        outcome, error = Outcome.FAILED, failure.sentence()
+        await parts.write(
+            ErrorHappened(kind=type(failure).__name__, message=error, endpoint=failure.endpoint, detail=failure.detail),
+            turn,
+        )
+    await parts.write(TurnEnd(outcome=outcome.value, error=error, usage=_sum(spent)), turn)
+    return outcome
+
+
+async def _answer(parts: Participants, turn: int, spent: list[UsageData]) -> None:
+    """Go round: each round is one request and the calls that its answer makes; the last one is sent without tools."""
+    most = parts.settings.tools.max_rounds
+    for step in count(1):
+        answer = await request_step(parts, turn, step, with_tools=step <= most)
+        if answer.usage is not None:
+            spent.append(answer.usage)
+        if not answer.calls or step > most:
+            return
+        await run_calls(parts, turn, answer.calls, last=step == most)
+
+
+def _sum(spent: list[UsageData]) -> UsageData | None:
+    """Return the sums of what the provider reported over a turn's requests, None where it reported nothing."""
+    if not spent:
+        return None
+    sums: dict[str, int | None] = {}
+    for name in UsageData.model_fields:
+        known = [value for usage in spent if (value := getattr(usage, name)) is not None]
+        sums[name] = sum(known) if known else None
+    return UsageData(**sums)

@@ -1,0 +1,29 @@
+"""Who takes part in a turn, handed in from outside."""
+
+from dataclasses import dataclass
+
+from wisp_core.events import EventData, Live
+from wisp_core.records import JsonObject, ThreadRecord
+from wisp_core.settings import Settings
+from wisp_core.turn.protocols import Ask, Backend, Journal, Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Participants:
+    """The record that a turn adds to, the one writer, the model, the tools, the person, and the settings in force."""
+
+    record: ThreadRecord
+    journal: Journal
+    backend: Backend
+    toolbox: Toolbox
+    ask: Ask
+    settings: Settings
+
+    async def write(self, data: EventData, turn: int) -> str:
+        """Record one event of `turn` and return its id."""
+        return (await self.journal.record(self.record, data, turn=turn)).id
+
+    def tell(self, name: str, turn: int, **data: object) -> None:
+        """Publish what is not recorded: a `delta` or a `note`."""
+        found: JsonObject = {key: value for key, value in data.items() if value is not None}
+        self.journal.publish(Live(name, self.record.id, turn, found))

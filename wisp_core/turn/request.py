@@ -1,0 +1,226 @@
+"""One request of a turn: composed, estimated, recorded, streamed, tried again where nothing was shown yet."""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from wisp_core.composer.compose import compose
+from wisp_core.composer.estimate import approximate, estimate, output_limit, wire_bytes
+from wisp_core.composer.instructions import stack
+from wisp_core.errors import ContextOverflowError, ModelError, RateLimitedError
+from wisp_core.events import ContextEstimated, RequestComposed, RequestRetried, Response, SegmentData, UsageData
+from wisp_core.records import InstructionsContent, Usage, new_call_id
+from wisp_core.requests import (
+    CallRequested,
+    Composition,
+    Estimate,
+    Finished,
+    ModelRequest,
+    PromptProgress,
+    ReasoningDelta,
+    TextDelta,
+    ToolSchema,
+    UsageReported,
+    Window,
+)
+from wisp_core.turn.arguments import as_call
+from wisp_core.turn.participants import Participants
+
+
+@dataclass(slots=True)
+class Arrived:
+    """What has come of an answer so far."""
+
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    calls: list[CallRequested] = field(default_factory=list)
+    usage: Usage | None = None
+    finish: str = "stop"
+
+    @property
+    def shown(self) -> bool:
+        """Whether the person has seen anything of it."""
+        return bool(self.text or self.reasoning)
+
+
+async def request_step(parts: Participants, turn: int, step: int, *, with_tools: bool) -> Response:
+    """Send the next request of `turn` and return its recorded response.
+
+    Raises:
+        ModelError: it could not be answered; what had been shown of it is recorded.
+    """
+    instructions = renewed_instructions(parts)
+    composition = compose(parts.record, parts.settings.context, instructions=instructions)
+    schemas = parts.toolbox.schemas() if with_tools and parts.backend.capabilities.tools else ()
+    window = await parts.backend.window()
+    guess = estimate(composition, schemas, window, parts.settings.context, turn=turn)
+    await parts.write(_estimated(guess, window), turn)
+    limit = await _room(parts, composition, schemas, window, turn)
+    composed = await parts.write(_composed(parts, composition, instructions, window, step), turn)
+    request = ModelRequest(composition.messages, schemas, max_output=limit)
+    return await _send(parts, request, turn, step, composed)
+
+
+def renewed_instructions(parts: Participants) -> InstructionsContent | None:
+    """Return the next version of the instructions where mode or settings changed them, else None."""
+    segments = stack(parts.record.mode, parts.settings.instructions)
+    known = parts.record.instructions[-1] if parts.record.instructions else InstructionsContent((), 0)
+    return None if known.segments == segments else InstructionsContent(segments, known.version + 1)
+
+
+async def _room(
+    parts: Participants, composition: Composition, schemas: Sequence[ToolSchema], window: Window | None, turn: int
+) -> int | None:
+    """Return the reply's limit in tokens; nothing leaves over a known window unsaid.
+
+    An exact count that leaves no room is an overflow and is not sent; an estimate is only told, since the server's
+    own count is the truth.
+    """
+    exact = await parts.backend.count(composition.messages, schemas)
+    prompt = approximate(wire_bytes(composition.messages, schemas)) if exact is None else exact
+    settings = parts.settings.output
+    limit = output_limit(window, prompt, settings)
+    if window is None or limit is None or limit >= min(settings.least_tokens, settings.max_tokens or window.tokens):
+        return limit
+    if exact is not None:
+        raise ContextOverflowError(
+            "the request does not fit the model's context window: it needs "
+            f"{exact + settings.least_tokens:,} of {window.tokens:,} tokens",
+            "shorten the request or start a new conversation with /new",
+            limit=window.tokens,
+            count=exact,
+            endpoint=parts.backend.endpoint,
+        )
+    text = f"this request is about {prompt:,} tokens and the window holds {window.tokens:,}; the server may refuse it"
+    parts.tell("note", turn, kind="overflow", text=text)
+    return settings.least_tokens
+
+
+async def _send(parts: Participants, request: ModelRequest, turn: int, step: int, composed: str) -> Response:
+    for attempt in range(1, parts.settings.retries.most + 2):
+        arrived, began = Arrived(), time.monotonic()
+        try:
+            await _receive(parts, request, arrived, turn)
+        except asyncio.CancelledError:
+            await _keep(parts, arrived, "interrupted", turn, step, composed, began)
+            raise
+        except ModelError as failure:
+            if failure.retryable and not arrived.shown and attempt <= parts.settings.retries.most:
+                await _wait(parts, failure, attempt, turn)
+                continue
+            await _keep(parts, arrived, "failed", turn, step, composed, began)
+            raise
+        return await _record(parts, arrived, arrived.finish, turn, step, composed, began)
+    raise AssertionError("the last attempt returns or raises")
+
+
+async def _receive(parts: Participants, request: ModelRequest, arrived: Arrived, turn: int) -> None:
+    async with aclosing(parts.backend.stream(request)) as events:
+        async for event in events:
+            match event:
+                case TextDelta(text):
+                    arrived.text.append(text)
+                    parts.tell("delta", turn, kind="reply", text=text)
+                case ReasoningDelta(text):
+                    arrived.reasoning.append(text)
+                    parts.tell("delta", turn, kind="reasoning", text=text)
+                case CallRequested():
+                    arrived.calls.append(event)
+                case PromptProgress(done, total, loading):
+                    kind, text = ("loading", "loading the model") if loading else ("prompt", "reading the prompt")
+                    parts.tell("note", turn, kind=kind, text=text, done=done, total=total)
+                case UsageReported(usage):
+                    arrived.usage = usage
+                case Finished(reason):
+                    arrived.finish = reason
+                case _:
+                    assert_never(event)
+
+
+async def _keep(
+    parts: Participants, arrived: Arrived, finish: str, turn: int, step: int, composed: str, began: float
+) -> None:
+    """Record what was shown of an answer that did not end; half-built calls are never kept."""
+    arrived.calls.clear()
+    if arrived.shown:
+        await _record(parts, arrived, finish, turn, step, composed, began)
+
+
+async def _record(
+    parts: Participants, arrived: Arrived, finish: str, turn: int, step: int, composed: str, began: float
+) -> Response:
+    response = Response(
+        request=composed,
+        step=step,
+        text="".join(arrived.text),
+        reasoning="".join(arrived.reasoning),
+        calls=[as_call(call, new_call_id()) for call in arrived.calls],
+        finish=finish,
+        usage=_reported(arrived.usage),
+        model=parts.backend.name,
+        seconds=round(time.monotonic() - began, 3),
+    )
+    await parts.write(response, turn)
+    return response
+
+
+async def _wait(parts: Participants, failure: ModelError, attempt: int, turn: int) -> None:
+    """Wait as long as the server asks, else a growing, jittered while; Esc ends it."""
+    settings = parts.settings.retries
+    wait = min(settings.longest_wait, settings.first_wait * 2 ** (attempt - 1)) * random.uniform(0.8, 1.2)
+    if isinstance(failure, RateLimitedError) and failure.wait is not None:
+        wait = failure.wait
+    wait = round(wait, 2)
+    text = f"{failure.message}; trying again in {wait:g} s (attempt {attempt} of {settings.most})"
+    await parts.write(RequestRetried(reason="passing failure", attempt=attempt, wait=wait, error=failure.message), turn)
+    parts.tell("note", turn, kind="retry", text=text, seconds=wait)
+    await asyncio.sleep(wait)
+
+
+def _reported(usage: Usage | None) -> UsageData | None:
+    """Return the provider's report; one of zero tokens is none."""
+    if usage is None or not usage.prompt:
+        return None
+    return UsageData(prompt=usage.prompt, completion=usage.completion, total=usage.total, cached=usage.cached)
+
+
+def _estimated(guess: Estimate, window: Window | None) -> ContextEstimated:
+    return ContextEstimated(
+        system=guess.system,
+        messages=guess.messages,
+        results=guess.results,
+        schemas=guess.schemas,
+        total=guess.total,
+        window=guess.window,
+        windowSource=window.source if window else None,
+        reserve=guess.reserve,
+        percent=guess.percent,
+        remaining=guess.remaining,
+        crossed=None if guess.remaining is None else guess.remaining < 0,
+    )
+
+
+def _composed(
+    parts: Participants,
+    composition: Composition,
+    renewed: InstructionsContent | None,
+    window: Window | None,
+    step: int,
+) -> RequestComposed:
+    segments = None if renewed is None else [SegmentData(name=s.name, text=s.text) for s in renewed.segments]
+    return RequestComposed(
+        step=step,
+        entries=[(item.entry, item.rendering.value) for item in composition.items if item.entry is not None],
+        earlier=composition.earlier,
+        now=composition.now,
+        instructions=composition.instructions,
+        segments=segments,
+        settings=parts.settings.context.model_dump(),
+        sha256=composition.sha256,
+        model=parts.backend.name,
+        window=window.tokens if window else None,
+    )
