@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import NoneType
 from typing import Any, TypeAlias
 
 from pydantic import ValidationError
@@ -64,8 +65,11 @@ from wisp_core.event_thread import (
     TurnEnd,
 )
 from wisp_core.records import JsonObject
+from wisp_core.text import sound
 
 __all__ = [
+    "EVENTS",
+    "GROUP_ENDS",
     "ApprovalDecided",
     "ApprovalRequested",
     "CallData",
@@ -81,7 +85,6 @@ __all__ = [
     "ContextReference",
     "ContextShortened",
     "ContextSummary",
-    "EVENTS",
     "ErrorHappened",
     "Event",
     "EventData",
@@ -138,6 +141,10 @@ def _named(base: type[EventData]) -> dict[str, type[EventData]]:
 EVENTS: dict[str, type[EventData]] = _named(EventData)
 
 
+# The events that name a change and so end its group (A4b); a group without one never took effect.
+GROUP_ENDS = frozenset({"context.condensation", "context.compaction.undone", "thread.forked", "turn.end"})
+
+
 class EventFormatError(WispError):
     """A line of the audit is no event."""
 
@@ -176,7 +183,12 @@ class Event:
 
     def line(self) -> bytes:
         """Return the event as one line of UTF-8, its LF included; no other LF or CR stands in it."""
-        return json.dumps(self.as_object(), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        text = json.dumps(self.as_object(), ensure_ascii=False, separators=(",", ":")) + "\n"
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            # A lone surrogate that slipped in must not cost the whole event.
+            return sound(text).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +196,23 @@ class UnknownEvent:
     """A sound line whose event this wisp does not know: kept, counted, not folded."""
 
     name: str
+
+
+_ENVELOPE: dict[str, tuple[type, ...]] = {
+    "id": (str,),
+    "seq": (int, NoneType),
+    "time": (str,),
+    "session": (str,),
+    "thread": (str, NoneType),
+    "turn": (int, NoneType),
+    "group": (str, NoneType),
+}
+
+
+def _part(raw: JsonObject, key: str, kinds: tuple[type, ...]) -> Any:
+    if not isinstance(raw[key], kinds):
+        raise TypeError(key)
+    return raw[key]
 
 
 def parse_event(line: bytes) -> Event | UnknownEvent:
@@ -197,7 +226,7 @@ def parse_event(line: bytes) -> Event | UnknownEvent:
         if raw["event"] not in EVENTS:
             return UnknownEvent(str(raw["event"]))
         data = EVENTS[raw["event"]].model_validate(raw["data"])
-        return Event(raw["id"], raw["seq"], raw["time"], raw["session"], raw["thread"], raw["turn"], raw["group"], data)
+        return Event(data=data, **{key: _part(raw, key, kinds) for key, kinds in _ENVELOPE.items()})
     except (ValueError, KeyError, TypeError, RecursionError, ValidationError) as error:
         raise EventFormatError(f"not an event: {type(error).__name__}") from error
 
