@@ -162,7 +162,11 @@ class ToolKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptOutput:
-    """An output kept whole in the store: `cut` tells that over 16 MiB its middle was left out, stated inside."""
+    """An output kept whole in the store: `cut` tells that over 16 MiB its middle was left out, stated inside.
+
+    Of a cut one, `cut_after` is the last line before the cut and `cut_until` the first after it, both counted in the
+    whole output; in what is stored the line after `cut_after` states the cut and `cut_until` follows it.
+    """
 
     call: str
     bytes: int
@@ -170,6 +174,8 @@ class KeptOutput:
     sha256: str
     encoding: str = "utf-8"
     cut: bool = False
+    cut_after: int = 0
+    cut_until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
