@@ -70,6 +70,16 @@ def one_line(text: str, limit: int) -> str:
     return shorten(" ".join(text.split()), limit)
 
 
+def byte_size(count: int) -> str:
+    """Return a size in bytes for a reader, such as `180 KiB`, rounded up so that it never understates."""
+    if count < 1024:
+        return f"{count} byte" if count == 1 else f"{count} bytes"
+    if count <= 1023 * 1024:
+        return f"{-(-count // 1024)} KiB"
+    tenths = -(-count * 10 // 1024**2)
+    return f"{tenths // 10}.{tenths % 10} MiB" if tenths % 10 else f"{tenths // 10} MiB"
+
+
 def displayable(text: str) -> str:
     """Return text from outside as a terminal may have it: tabs and line ends stay, other controls become visible.
 
