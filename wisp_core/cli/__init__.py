@@ -1,1 +1,1 @@
-"""The face for a plain terminal and for programs: `wisp`."""
+"""wisp on a plain terminal and for programs."""

@@ -1,1 +1,1 @@
-"""The slash commands, one class each, shared by every face."""
+"""The slash commands, one class each, shared by the faces."""

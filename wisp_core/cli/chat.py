@@ -1,0 +1,236 @@
+"""`wisp chat`: a conversation line by line, for people on a plain terminal and for programs."""
+
+import asyncio
+import signal
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import assert_never
+
+from wisp_core.cli.lines import Approve, LineReader, Order, Say, Shell, Typed, Wrong, is_terminal, pump
+from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
+from wisp_core.commands.registry import run
+from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
+from wisp_core.errors import ResumeError, WispError
+from wisp_core.records import JsonObject, Mode, Outcome
+from wisp_core.requests import Answer, Approval, Verdict
+from wisp_core.thread import Thread
+from wisp_core.wisp import Wisp
+
+EXIT_INTERRUPTED = 130
+ANSWERS = {"y": Verdict.ONCE, "a": Verdict.THREAD, "n": Verdict.NO}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What the command line said."""
+
+    prompt: str | None = None
+    json: bool = False
+    model: str | None = None
+    mode: str | None = None
+    tools: list[str] | None = None
+    allow: list[str] = field(default_factory=list)
+    thread: str | None = None
+    resume: str | None = None
+    newest: bool = False
+    cwd: Path | None = None
+
+    def given(self) -> JsonObject:
+        """Return the settings that the command line replaces."""
+        found: JsonObject = {}
+        if self.model:
+            found["model"] = self.model
+        if self.mode:
+            found["mode"] = self.mode
+        return found
+
+
+async def chat(options: ChatOptions) -> int:
+    """Run the conversation to the end of the input and return the exit status.
+
+    Raises:
+        WispError: it could not begin.
+    """
+    wisp = await Wisp.open(face="chat", cwd=options.cwd, given=options.given(), allow=options.allow, tools=options.tools)
+    try:
+        face = ChatFace(wisp, options)
+        return await face.run()
+    finally:
+        await wisp.close()
+
+
+class ChatFace:
+    """Hands what is typed to the thread, in order, and prints what the thread says."""
+
+    def __init__(self, wisp: Wisp, options: ChatOptions) -> None:
+        self._wisp = wisp
+        self._options = options
+        self._reader = LineReader(objects=options.json)
+        self._typed: asyncio.Queue[Typed | None] = asyncio.Queue()
+        self._asked: dict[str, asyncio.Future[Answer]] = {}
+        self._ended = False
+        self._terminal = is_terminal()
+        self._printer: Printer = JsonPrinter() if options.json else PlainPrinter(terminal=self._terminal)
+        self._thread: Thread | None = None
+        self._status = 0
+        self._left = False
+
+    async def run(self) -> int:
+        """Take what is typed until the end of the input."""
+        self._thread = await self._open()
+        for note in self._wisp.notes:
+            self._printer.note(note)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        loop.add_signal_handler(signal.SIGTERM, self._leave)
+        if self._options.prompt:
+            self._typed.put_nowait(Say(self._options.prompt))
+        pump(sys.stdin.buffer, self._take)
+        self._printer.ready()
+        while (typed := await self._typed.get()) is not None:
+            if not await self._handle(typed):
+                break
+            self._printer.ready()
+        return EXIT_INTERRUPTED if self._left else self._status
+
+    async def _open(self) -> Thread:
+        options, wisp = self._options, self._wisp
+        name = options.thread or options.resume
+        if options.newest:
+            name = await wisp.newest_thread()
+            if name is None:
+                raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp chat`")
+        mode = Mode(options.mode) if options.mode else None
+        if name is None:
+            return await wisp.new_thread(listen=self._printer.show, ask=self._ask, mode=mode)
+        found = await wisp.find_thread(name)
+        return await wisp.open_thread(found, listen=self._printer.show, ask=self._ask, model=options.model, mode=mode)
+
+    def _take(self, line: str | None) -> None:
+        """Route one line: an open question takes it, everything else waits its turn."""
+        typed = self._reader.end() if line is None else None
+        if line is not None:
+            if self._terminal and not self._options.json and self._asked:
+                self._answer_typed(line)
+                return
+            typed = self._reader.feed(line)
+        if isinstance(typed, Approve):
+            self._settle(typed)
+        elif typed is not None:
+            self._typed.put_nowait(typed)
+        if line is None:
+            self._ended = True
+            self._typed.put_nowait(None)
+            for call in list(self._asked):
+                self._settle(Approve(call, Verdict.NO, "standard input has ended"), by="none")
+
+    async def _handle(self, typed: Typed) -> bool:
+        """Do what was typed; False ends the conversation."""
+        assert self._thread is not None
+        try:
+            match typed:
+                case Say(text):
+                    self._status = _exit_status(await self._thread.send(text))
+                case Order(line):
+                    return await self._follow(await run(line, self._thread, self._wisp))
+                case Shell(command):
+                    await self._thread.run_command(command)
+                case Wrong(sentence):
+                    self._printer.error(sentence)
+                    self._status = 2
+                case Approve():
+                    raise AssertionError("an approval is settled where it is read")
+                case _:
+                    assert_never(typed)
+        except WispError as error:
+            self._printer.error(error.sentence())
+            self._status = 1
+        return True
+
+    async def _follow(self, result: Result) -> bool:
+        match result:
+            case Said(title, text):
+                self._printer.view(title, text)
+            case Page(call, title, text):
+                self._printer.view(title, await self._whole(call, text))
+            case Restyle():
+                self._printer.error("this face has no colours to change; wisp-tui has")
+            case Begin() | Open():
+                await self._move(result)
+            case Leave():
+                return False
+            case _:
+                assert_never(result)
+        return True
+
+    async def _move(self, result: Begin | Open) -> None:
+        assert self._thread is not None
+        listen, ask = self._printer.show, self._ask
+        if isinstance(result, Begin):
+            moved = await self._wisp.new_thread(listen=listen, ask=ask, model=self._thread.model)
+        else:
+            moved = await self._wisp.open_thread(result.thread, listen=listen, ask=ask)
+        await self._wisp.leave(self._thread)
+        self._thread = moved
+
+    async def _whole(self, call: str, text: str) -> str:
+        """Return the whole output as it is kept, page by page, else the text that was returned."""
+        assert self._thread is not None
+        parts: list[str] = []
+        offset: int | None = 0
+        while offset is not None:
+            page = await self._thread.output_page(call, offset)
+            if page is None:
+                return text
+            parts.append(page.text)
+            offset = page.next_offset
+        return "".join(parts)
+
+    async def _ask(self, approval: Approval) -> Answer:
+        """Wait for the person's answer; where none can come the answer is no."""
+        if self._ended or (not self._options.json and not self._terminal):
+            return Answer(Verdict.NO, "no terminal to ask on; allow it with --allow", by="none")
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._asked[approval.call] = future
+        self._printer.ask(approval)
+        try:
+            return await future
+        finally:
+            self._asked.pop(approval.call, None)
+
+    def _answer_typed(self, line: str) -> None:
+        """Take a line as the answer to the open question: y, a, n, or n with a reason."""
+        call = next(iter(self._asked))
+        word, _, reason = line.strip().partition(" ")
+        verdict = ANSWERS.get(word.lower())
+        if verdict is None or (reason and verdict is not Verdict.NO):
+            self._printer.error("answer y (once), a (for this conversation), n, or n and a reason")
+            return
+        self._settle(Approve(call, verdict, reason))
+
+    def _settle(self, approve: Approve, by: str = "person") -> None:
+        future = self._asked.get(approve.call)
+        if future is None or future.done():
+            self._printer.error(f"no call `{approve.call}` waits for an approval")
+            return
+        future.set_result(Answer(approve.verdict, approve.reason, by=by))
+
+    def _interrupt(self) -> None:
+        """Ctrl-C: interrupt the turn; with none running, or nobody to go on, leave."""
+        running = self._thread is not None and self._thread.cancel()
+        if not running or not self._terminal:
+            self._leave()
+
+    def _leave(self) -> None:
+        """End the conversation without what still waits in the input."""
+        if self._thread is not None:
+            self._thread.cancel()
+        while not self._typed.empty():
+            self._typed.get_nowait()
+        self._left = True
+        self._typed.put_nowait(None)
+
+
+def _exit_status(outcome: Outcome) -> int:
+    return {Outcome.DONE: 0, Outcome.INTERRUPTED: EXIT_INTERRUPTED}.get(outcome, 1)

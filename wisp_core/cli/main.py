@@ -1,0 +1,91 @@
+"""The `wisp` command: parses the line and runs the face it names."""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from wisp_core import __version__
+from wisp_core.cli.chat import ChatOptions, chat
+from wisp_core.cli.keep import rebuild, verify
+from wisp_core.errors import ResumeError, WispError
+
+EXIT_FAILED, EXIT_USAGE, EXIT_RESUME, EXIT_INTERRUPTED = 1, 2, 64, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `wisp` and return its exit status (U13); no traceback reaches the person."""
+    options = _parser().parse_args(argv)
+    try:
+        return asyncio.run(_run(options))
+    except ResumeError as error:
+        print(f"wisp: {error.sentence()}", file=sys.stderr)
+        return EXIT_RESUME
+    except WispError as error:
+        print(f"wisp: {error.sentence()}", file=sys.stderr)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of the reply has left (`| head`): what was answered is kept, there is nobody to tell.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+
+
+async def _run(options: argparse.Namespace) -> int:
+    if options.command == "chat":
+        return await chat(_chat_options(options))
+    if options.command == "doctor":
+        return await rebuild()
+    return await verify()
+
+
+def _chat_options(options: argparse.Namespace) -> ChatOptions:
+    return ChatOptions(
+        prompt=options.prompt,
+        json=options.json,
+        model=options.model,
+        mode=options.mode,
+        tools=None if options.tools is None else [name for name in options.tools.split(",") if name],
+        allow=options.allow,
+        thread=options.thread,
+        resume=options.resume,
+        newest=options.newest,
+        cwd=options.cwd,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="wisp",
+        description="A terminal assistant with a context engine for small windows.",
+        epilog="example: echo 'what is in this folder?' | wisp chat --model local/mine",
+    )
+    parser.add_argument("--version", action="version", version=f"wisp {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    chat_parser = commands.add_parser(
+        "chat",
+        help="talk on a plain terminal, or from a program",
+        description="Prompts line by line from standard input; replies go to standard output, the rest to standard error.",
+        epilog="example: printf 'hello\\nand again\\n' | wisp chat --json --model embedded/smollm2-135m",
+    )
+    chat_parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="the first prompt")
+    chat_parser.add_argument("--json", action="store_true", help="read and print one JSON object a line")
+    chat_parser.add_argument("--model", metavar="M", help="provider/name, as embedded/smollm2-135m or local/NAME")
+    chat_parser.add_argument("--mode", choices=["plan", "ask", "auto"], help="what runs without asking")
+    chat_parser.add_argument("--tools", metavar="LIST", help="only these tools, by name, with commas; empty for none")
+    chat_parser.add_argument("--allow", metavar="RULE", action="append", default=[], help="as 'run_command(git status)'")
+    which = chat_parser.add_mutually_exclusive_group()
+    which.add_argument("--continue", dest="newest", action="store_true", help="the newest conversation of this folder")
+    which.add_argument("--resume", metavar="NAME", help="a conversation by its title, id or the start of it")
+    which.add_argument("--thread", metavar="ID", help="a conversation by its id")
+    chat_parser.add_argument("--cwd", metavar="DIR", type=Path, help="the working folder")
+    doctor = commands.add_parser("doctor", help="mend the home", epilog="example: wisp doctor --rebuild")
+    doctor.add_argument("--rebuild", action="store_true", required=True, help="make wisp.db again from the audit")
+    audit = commands.add_parser("audit", help="look after the audit log", epilog="example: wisp audit verify")
+    audit.add_argument("action", choices=["verify"], help="check every line, sequence and group")
+    return parser

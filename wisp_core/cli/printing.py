@@ -1,0 +1,177 @@
+"""Prints what a thread says: as text for a person, or as one JSON object a line for a program."""
+
+import json
+import sys
+from typing import Protocol, TextIO
+
+from wisp_core.events import Event, Live, Published, Response, ToolCalled, ToolReturned, TurnEnd
+from wisp_core.records import JsonObject
+from wisp_core.requests import Approval
+from wisp_core.text import displayable, one_line, revealed, split_lines
+
+HEAD_LINES, TAIL_LINES, LINE_CHARACTERS = 8, 4, 200
+TOLD_ONCE = frozenset({"loading", "prompt"})
+
+
+class Printer(Protocol):
+    """What the chat shows its person or program."""
+
+    def show(self, published: Published) -> None:
+        """Show what the thread published."""
+
+    def note(self, text: str) -> None:
+        """Show a quiet line of wisp's own."""
+
+    def error(self, text: str) -> None:
+        """Show what was wrong, one sentence."""
+
+    def view(self, title: str, text: str) -> None:
+        """Show the result of a slash command."""
+
+    def ask(self, approval: Approval) -> None:
+        """Show a question that the next line answers."""
+
+    def ready(self) -> None:
+        """Show that a prompt can be typed."""
+
+
+class JsonPrinter:
+    """One object a line on standard output: the audit's own shapes, and `delta`, `note`, `view`."""
+
+    def show(self, published: Published) -> None:
+        """Print it as it is."""
+        self._print(published.as_object())
+
+    def note(self, text: str) -> None:
+        """Print a note."""
+        self._print(Live("note", None, None, {"kind": "info", "text": text}).as_object())
+
+    def error(self, text: str) -> None:
+        """Print a note of kind `error`."""
+        self._print(Live("note", None, None, {"kind": "error", "text": text}).as_object())
+
+    def view(self, title: str, text: str) -> None:
+        """Print a view."""
+        if title or text:
+            self._print(Live("view", None, None, {"title": title, "text": text}).as_object())
+
+    def ask(self, approval: Approval) -> None:
+        """Print nothing: the recorded `approval.requested` is the question."""
+
+    def ready(self) -> None:
+        """Print nothing."""
+
+    def _print(self, found: JsonObject) -> None:
+        # ASCII alone: no line-like character of a text can break a reader that splits lines too eagerly.
+        sys.stdout.write(json.dumps(found, separators=(",", ":")) + "\n")
+        sys.stdout.flush()
+
+
+class PlainPrinter:
+    """The reply on standard output, everything else on standard error; nothing from outside is a control sequence."""
+
+    def __init__(self, *, terminal: bool) -> None:
+        self._terminal = terminal
+        self._shows_controls = sys.stdout.isatty()
+        self._told: set[str] = set()
+        self._open_line = False
+
+    def show(self, published: Published) -> None:
+        """Print what a reader wants of it."""
+        if isinstance(published, Live):
+            self._live(published)
+            return
+        self._event(published)
+
+    def _live(self, live: Live) -> None:
+        text = str(live.data.get("text", ""))
+        if live.name == "delta" and live.data.get("kind") == "reply":
+            self._reply(text)
+        elif live.name == "note":
+            kind = str(live.data.get("kind", ""))
+            if kind not in TOLD_ONCE:
+                self.note(text)
+            elif self._terminal and kind not in self._told:
+                self._told.add(kind)
+                self.note(f"{text} …")
+
+    def _event(self, event: Event) -> None:
+        match event.data:
+            case Response():
+                self._end_line()
+            case ToolCalled(tool=tool, arguments=arguments):
+                self._err(f"● {tool} {one_line(revealed(json.dumps(arguments, ensure_ascii=False)), LINE_CHARACTERS)}")
+            case ToolReturned() as result:
+                self._output(result)
+            case TurnEnd(outcome=outcome, error=error):
+                self._told.clear()
+                self._end_line()
+                if outcome == "failed":
+                    self.error(f"{error} (/retry sends it again)")
+                elif outcome == "interrupted":
+                    self.note("interrupted")
+            case _:
+                return
+
+    def _output(self, result: ToolReturned) -> None:
+        status = "ok" if result.ok else "failed"
+        if result.exitStatus is not None:
+            status = f"exit status {result.exitStatus}"
+        self._err(f"  {status} · {result.seconds:.1f} s · {result.lines:,} lines · {result.bytes:,} bytes")
+        lines = split_lines(displayable(result.text))
+        held = len(lines) - HEAD_LINES - TAIL_LINES
+        shown = lines if held <= 1 else [*lines[:HEAD_LINES], "", *lines[-TAIL_LINES:]]
+        for index, line in enumerate(shown):
+            if held > 1 and index == HEAD_LINES:
+                line = f"… {held:,} more lines of it; /show {result.call} shows it whole"
+            self._err(f"  │ {line[:LINE_CHARACTERS]}")
+
+    def note(self, text: str) -> None:
+        """Print a quiet line."""
+        self._end_line()
+        self._err(f"· {displayable(text)}")
+
+    def error(self, text: str) -> None:
+        """Print one sentence."""
+        self._end_line()
+        self._err(f"wisp: {displayable(text)}")
+
+    def view(self, title: str, text: str) -> None:
+        """Print the text; it is no reply, so it goes where notes go, but on a terminal that is the same place."""
+        if title or text:
+            self._err(displayable(text))
+
+    def ask(self, approval: Approval) -> None:
+        """Print the call in full, why it asks, and the keys."""
+        self._end_line()
+        self._err(f"? {approval.tool} wants to run in {revealed(approval.cwd)} ({approval.why}):")
+        for key, value in approval.arguments.items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for line in split_lines(revealed(text)) or [""]:
+                self._err(f"  {key}: {line}")
+        self._err(f"  y once · a for this conversation [{revealed(approval.rule)}] · n no · n REASON")
+
+    def ready(self) -> None:
+        """Print the prompt sign on a terminal."""
+        if self._terminal:
+            self._write(sys.stderr, "› ")
+
+    def _reply(self, text: str) -> None:
+        if not text:
+            return
+        self._write(sys.stdout, displayable(text) if self._shows_controls else text)
+        self._open_line = not text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if self._open_line:
+            self._open_line = False
+            self._write(sys.stdout, "\n")
+
+    def _err(self, text: str) -> None:
+        self._write(sys.stderr, text + "\n")
+
+    def _write(self, stream: TextIO, text: str) -> None:
+        # A terminal or pipe in a narrow encoding (LANG unset) must not end the conversation.
+        encoding = stream.encoding or "utf-8"
+        stream.write(text.encode(encoding, "replace").decode(encoding))
+        stream.flush()

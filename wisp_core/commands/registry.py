@@ -1,0 +1,86 @@
+"""Finds the slash command that a line names and runs it."""
+
+import difflib
+from typing import Protocol
+
+from wisp_core.commands.context import Inspect, Tokens
+from wisp_core.commands.results import Result, Said
+from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Rename, Resume, Retry, Theme, Threads
+from wisp_core.commands.view import Last, Show
+from wisp_core.errors import UsageError
+from wisp_core.thread import Thread
+from wisp_core.wisp import Wisp
+
+
+class Command(Protocol):
+    """One slash command: its name without the slash, its arguments as shown, one line of help.
+
+    `while_running` tells that it may run in the middle of a turn.
+    """
+
+    name: str
+    usage: str
+    help: str
+    while_running: bool
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Do it; a `WispError` says what was wrong."""
+
+
+class Help:
+    """Lists the commands."""
+
+    name, usage, help = "help", "", "list the commands"
+    while_running = True
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Return one line a command."""
+        width = max(len(f"/{c.name} {c.usage}".rstrip()) for c in COMMANDS.values())
+        lines = [f"{f'/{c.name} {c.usage}'.rstrip():<{width}}  {c.help}" for c in COMMANDS.values()]
+        return Said("commands", "\n".join(lines))
+
+
+_ALL: tuple[Command, ...] = (
+    Help(),
+    New(),
+    Continue(),
+    Retry(),
+    Model(),
+    Mode(),
+    Inspect(),
+    Tokens(),
+    Show(),
+    Last(),
+    Threads(),
+    Resume(),
+    Rename(),
+    Theme(),
+    Quit(),
+)
+COMMANDS: dict[str, Command] = {command.name: command for command in _ALL}
+
+
+def find(line: str) -> tuple[Command, str]:
+    """Return the command that `line` (`/name argument`) names, and its argument.
+
+    Raises:
+        UsageError: there is no such command; the hint names the nearest.
+    """
+    name, _, argument = line.strip().removeprefix("/").partition(" ")
+    command = COMMANDS.get(name)
+    if command is None:
+        near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.4)
+        raise UsageError(f"there is no command /{name}", f"did you mean /{near[0]}?" if near else "/help lists them")
+    return command, argument.strip()
+
+
+async def run(line: str, thread: Thread, wisp: Wisp) -> Result:
+    """Run the command that `line` names.
+
+    Raises:
+        WispError: what was wrong, as one sentence.
+    """
+    command, argument = find(line)
+    if thread.busy and not command.while_running:
+        raise UsageError(f"/{command.name} waits until the running turn has ended", "Esc interrupts it")
+    return await command.run(argument, thread, wisp)

@@ -1,0 +1,48 @@
+"""What a slash command asks of the face that ran it."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Something to read: shown as text, never sent to the model."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Go on in a new thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Go on in the thread of this id."""
+
+    thread: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restyle:
+    """Use another theme; an empty name asks for the list."""
+
+    theme: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Show an output whole, by its call; the text is what was returned, for where nothing more is kept."""
+
+    call: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """End the program."""
+
+
+Result: TypeAlias = Said | Begin | Open | Restyle | Page | Leave

@@ -1,0 +1,141 @@
+"""The commands about the conversation itself: new, retry, model, mode, threads, leaving."""
+
+from wisp_core import records
+from wisp_core.commands.results import Begin, Leave, Open, Restyle, Result, Said
+from wisp_core.errors import UsageError
+from wisp_core.text import one_line
+from wisp_core.thread import Thread
+from wisp_core.wisp import Wisp
+
+LISTED_THREADS = 30
+
+
+class New:
+    """Starts a new conversation."""
+
+    name, usage, help = "new", "", "start a new conversation"
+    while_running = False
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Return the wish to begin."""
+        return Begin()
+
+
+class Continue:
+    """Goes on from a reply that ended for its length."""
+
+    name, usage, help = "continue", "", "go on from a reply that was cut for its length"
+    while_running = False
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Send the wish to go on as a prompt."""
+        if thread.last_finish() != "length":
+            raise UsageError("the last reply was not cut for its length", "/retry answers a failed turn again")
+        await thread.send("Go on from where your reply was cut; do not repeat what stands there.")
+        return Said("", "")
+
+
+class Retry:
+    """Answers the last turn again."""
+
+    name, usage, help = "retry", "", "answer a failed or interrupted turn again; nothing that ran is run again"
+    while_running = False
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Run the turn again over its own prompt."""
+        await thread.retry()
+        return Said("", "")
+
+
+class Model:
+    """Shows or changes the model."""
+
+    name, usage, help = "model", "[PROVIDER/NAME]", "show the model, or go on with another"
+    while_running = False
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Return what is in use, or change it over the same record."""
+        if argument:
+            await thread.change_model(argument)
+        window = thread.window
+        size = f"window {window.tokens:,} tokens ({window.source})" if window else "window unknown"
+        why = "" if argument else f"\n{wisp.why}"
+        return Said("model", f"{thread.model}, {size}{why}")
+
+
+class Mode:
+    """Shows or changes the mode."""
+
+    name, usage, help = "mode", "[plan|ask|auto]", "show or change what runs without asking"
+    while_running = False
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Return the mode, or change it."""
+        if argument:
+            try:
+                await thread.change_mode(records.Mode(argument))
+            except ValueError as error:
+                raise UsageError(f"there is no mode `{argument}`", "plan, ask or auto") from error
+        return Said("mode", f"mode {thread.record.mode.value}")
+
+
+class Threads:
+    """Lists the conversations of this home."""
+
+    name, usage, help = "threads", "", "list the conversations of this home, newest first"
+    while_running = True
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Return one line a thread."""
+        rows = await wisp.threads(LISTED_THREADS)
+        lines = [f"{r.id}  {r.updated[:16].replace('T', ' ')}  {r.turns:>4} turns  {one_line(r.title, 60)}" for r in rows]
+        return Said("threads", "\n".join(lines) or "there is no conversation yet")
+
+
+class Resume:
+    """Goes on with an earlier conversation."""
+
+    name, usage, help = "resume", "ID", "go on with an earlier conversation, by its id or the start of it"
+    while_running = False
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Return the wish to open it."""
+        if not argument:
+            raise UsageError("/resume needs the id of a conversation", "/threads lists them")
+        return Open(await wisp.find_thread(argument))
+
+
+class Rename:
+    """Gives the conversation a title."""
+
+    name, usage, help = "rename", "TITLE", "give this conversation a title"
+    while_running = True
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Record the title."""
+        if not argument:
+            raise UsageError("/rename needs a title")
+        await thread.rename(argument)
+        return Said("title", thread.record.title)
+
+
+class Theme:
+    """Changes the colours."""
+
+    name, usage, help = "theme", "[NAME]", "change the colours; without a name, list the themes"
+    while_running = True
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Return the wish; a face without colours says so."""
+        return Restyle(argument)
+
+
+class Quit:
+    """Leaves."""
+
+    name, usage, help = "quit", "", "leave; the conversation is kept"
+    while_running = True
+
+    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+        """Return the wish to leave."""
+        return Leave()

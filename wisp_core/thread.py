@@ -1,0 +1,247 @@
+"""One conversation: takes prompts in order, runs their turns, and shows what the next request carries."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from wisp_core.composer.compose import compose
+from wisp_core.composer.estimate import estimate
+from wisp_core.composer.instructions import stack
+from wisp_core.errors import StorageError, ToolFailure, UsageError
+from wisp_core.events import (
+    CommandRun,
+    EventData,
+    Live,
+    ModeChanged,
+    ModelChanged,
+    OutputKept,
+    Prompt,
+    RequestRetried,
+    SegmentData,
+    ThreadRenamed,
+    ThreadStart,
+    TurnEnd,
+)
+from wisp_core.journal import Journal
+from wisp_core.models.catalogue import open_backend
+from wisp_core.records import Mode, Outcome, ReplyContent, ThreadRecord, new_call_id
+from wisp_core.requests import Answer, Approval, Composition, Estimate, Window
+from wisp_core.settings import Settings
+from wisp_core.store.outputs import Outputs
+from wisp_core.text import one_line, sound
+from wisp_core.tools.budget import Budget
+from wisp_core.tools.registry import Registry
+from wisp_core.turn.loop import run_turn
+from wisp_core.turn.participants import Participants
+from wisp_core.turn.protocols import Ask
+
+TITLE_CHARACTERS = 80
+NO_REPLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED, Outcome.ABANDONED})
+
+
+@dataclass(frozen=True, slots=True)
+class Furniture:
+    """What a thread stands on: the one writer, the settings, the tools with their budget and outputs."""
+
+    journal: Journal
+    settings: Settings
+    registry: Registry
+    budget: Budget
+    outputs: Outputs
+    environ: dict[str, str]
+
+
+class Thread:
+    """A conversation that this process may write; made by `Wisp` alone."""
+
+    def __init__(self, record: ThreadRecord, furniture: Furniture, *, ask: Ask) -> None:
+        self.record = record
+        self.window: Window | None = None
+        self._furniture = furniture
+        self._ask = ask
+        self._asking = asyncio.Lock()
+        self._order = asyncio.Lock()
+        self._running: asyncio.Task[Outcome] | None = None
+        self._backend = open_backend(record.model, furniture.settings, furniture.environ)
+
+    @property
+    def model(self) -> str:
+        """The model's full name."""
+        return self.record.model
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs, or waits to."""
+        return self._order.locked()
+
+    async def send(self, text: str) -> Outcome:
+        """Record the prompt, answer it, and return how its turn ended; prompts are taken in order.
+
+        Raises:
+            UsageError: the prompt is empty.
+            StorageError: the home cannot be written.
+        """
+        if not text.strip():
+            raise UsageError("an empty prompt is not sent")
+        async with self._order:
+            await self._prepare()
+            turn = self.record.last_turn + 1
+            await self._write(Prompt(text=sound(text)), turn)
+            return await self._run(turn)
+
+    async def retry(self) -> Outcome:
+        """Answer the last turn again without a copy of its prompt; nothing that ran is run again.
+
+        Raises:
+            UsageError: the last turn ended well, or there is none.
+        """
+        async with self._order:
+            await self._prepare()
+            turn = self.record.turns.get(self.record.last_turn)
+            if turn is None or turn.outcome not in NO_REPLY:
+                raise UsageError("there is nothing to retry", "the last turn ended well" if turn else "no turn was sent")
+            await self._write(RequestRetried(reason="person"), turn.number)
+            return await self._run(turn.number)
+
+    async def run_command(self, command: str) -> None:
+        """Run the person's own `!command`; it goes to the model with the next prompt.
+
+        Raises:
+            UsageError: it could not be run.
+        """
+        async with self._order:
+            await self._prepare()
+            call, turn = new_call_id(), self.record.last_turn + 1
+
+            def progress(text: str) -> None:
+                data = {"kind": "output", "text": text, "call": call}
+                self._furniture.journal.publish(Live("delta", self.record.id, turn, data))
+
+            try:
+                arguments = self._furniture.registry.check("run_command", "{}" if not command else _as_json(command))
+                result = await self._furniture.registry.run("run_command", arguments, call=call, progress=progress)
+            except ToolFailure as failure:
+                raise UsageError(str(failure)) from failure
+            kept = result.kept
+            if kept is not None:
+                await self._write(
+                    OutputKept(call=call, tool="run_command", bytes=kept.bytes, lines=kept.lines, sha256=kept.sha256), turn
+                )
+            await self._write(
+                CommandRun(
+                    command=command,
+                    output=result.text,
+                    exitStatus=result.exit_status,
+                    bytes=result.bytes,
+                    lines=result.lines,
+                    kept=kept is not None,
+                ),
+                turn,
+            )
+
+    def cancel(self) -> bool:
+        """Interrupt the running turn; tell whether there was one."""
+        if self._running is None or self._running.done() or self._running.cancelling():
+            return False
+        return self._running.cancel()
+
+    async def change_model(self, name: str) -> None:
+        """Go on over the same record with another model.
+
+        Raises:
+            NoModelError: there is no such model.
+        """
+        async with self._order:
+            backend = open_backend(name, self._furniture.settings, self._furniture.environ)
+            old, self._backend = self._backend, backend
+            await old.close()
+            await self._prepare()
+            await self._write(ModelChanged(model=name))
+            await self.warm()
+
+    async def change_mode(self, mode: Mode) -> None:
+        """Change what runs without asking."""
+        await self._prepare()
+        await self._write(ModeChanged(mode=mode.value))
+
+    async def rename(self, title: str) -> None:
+        """Give the thread a title."""
+        await self._prepare()
+        await self._write(ThreadRenamed(title=one_line(sound(title), TITLE_CHARACTERS)))
+
+    async def warm(self) -> None:
+        """Learn the window and let a local model load, ahead of the first request."""
+        await self._backend.warm()
+        self.window = await self._backend.window()
+        self._furniture.budget.set_window(self.window.tokens if self.window else None)
+
+    def next_request(self) -> Composition:
+        """Return what the next request would carry, without its prompt."""
+        return compose(self.record, self._furniture.settings.context)
+
+    def estimate_next(self) -> Estimate:
+        """Return the estimate of that, with the tools' schemas."""
+        schemas = self._furniture.registry.schemas() if self._backend.capabilities.tools else ()
+        return estimate(
+            self.next_request(), schemas, self.window, self._furniture.settings.context, turn=self.record.last_turn
+        )
+
+    def last_finish(self) -> str:
+        """Return how the latest reply finished, empty before the first."""
+        for entry_id in reversed(self.record.active):
+            content = self.record.entries[entry_id].content
+            if isinstance(content, ReplyContent):
+                return content.finish
+        return ""
+
+    async def close(self) -> None:
+        """Interrupt what runs, wait for its end to be recorded, and let the model go."""
+        self.cancel()
+        async with self._order:
+            await self._backend.close()
+
+    async def _prepare(self) -> None:
+        """Record the thread's start before its first event, and the end of a turn that a crash left open."""
+        if not self.record.created:
+            segments = [
+                SegmentData(name=s.name, text=s.text)
+                for s in stack(self.record.mode, self._furniture.settings.instructions)
+            ]
+            await self._write(
+                ThreadStart(
+                    cwd=self.record.cwd, model=self.record.model, mode=self.record.mode.value, instructions=segments
+                )
+            )
+        open_turn = self.record.open_turn()
+        if open_turn is not None:
+            await self._write(TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here"), open_turn.number)
+
+    async def _run(self, turn: int) -> Outcome:
+        self.window = await self._backend.window()
+        self._furniture.budget.set_window(self.window.tokens if self.window else None)
+        parts = Participants(
+            record=self.record,
+            journal=self._furniture.journal,
+            backend=self._backend,
+            toolbox=self._furniture.registry,
+            ask=self._ask_in_order,
+            settings=self._furniture.settings,
+        )
+        self._running = asyncio.create_task(run_turn(parts, turn), name=f"turn {turn}")
+        try:
+            return await self._running
+        except asyncio.CancelledError:
+            # Cancelled before its first step, or a second time while its end was written: the turn must not stay open.
+            if self.record.open_turn() is not None:
+                await self._write(TurnEnd(outcome=Outcome.INTERRUPTED.value), turn)
+            return Outcome.INTERRUPTED
+        finally:
+            self._running = None
+
+    async def _ask_in_order(self, approval: Approval) -> Answer:
+        """Ask the person one thing at a time, in the model's order."""
+        async with self._asking:
+            return await self._ask(approval)
+
+    async def _write(self, data: EventData, turn: int | None = None) -> None:
+        await self._furniture.journal.record(self.record, data, turn=turn)
