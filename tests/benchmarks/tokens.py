@@ -1,0 +1,88 @@
+"""Prints what the instructions and each tool cost in tokens of the embedded model: `make tokens`.
+
+The cost of a part is the difference that it makes to a prompt that the model's own server counts.
+"""
+
+import asyncio
+import os
+import sys
+
+from wisp_core.composer.estimate import schema_text
+from wisp_core.composer.instructions import stack
+from wisp_core.errors import WispError
+from wisp_core.models.catalogue import open_backend
+from wisp_core.records import Mode
+from wisp_core.requests import Message, Role, ToolSchema
+from wisp_core.settings import Settings
+
+MODEL = "embedded/smollm2-135m"
+# R2: the core policy; boundary, mode line and memory rule together; all schemas; one schema.
+CEILINGS = {"core": 120, "rest": 80, "schemas": 950, "schema": 125, "all": 1200}
+
+
+async def count_parts(segments: dict[str, str], schemas: dict[str, str]) -> dict[str, int]:
+    """Return the tokens of each text by its name, as the embedded model's tokenizer cuts it."""
+    backend = open_backend(MODEL, Settings(), os.environ)
+    try:
+        empty = await backend.count([Message(Role.USER, "")], ())
+        found: dict[str, int] = {}
+        for name, text in (segments | schemas).items():
+            whole = await backend.count([Message(Role.USER, text)], ())
+            assert whole is not None and empty is not None, "the embedded model counts its tokens"
+            found[name] = whole - empty
+        return found
+    finally:
+        await backend.close()
+
+
+def segments_of(mode: Mode) -> dict[str, str]:
+    """Return the instruction stack by segment."""
+    return {segment.name: segment.text for segment in stack(mode)}
+
+
+def schemas_of(tools: tuple[ToolSchema, ...]) -> dict[str, str]:
+    """Return each tool's schema by its name, as it is sent: JSON without spaces."""
+    return {tool.name: schema_text(tool) for tool in tools}
+
+
+def built_in() -> tuple[ToolSchema, ...]:
+    """Return the schemas of the built-in tools, with nothing disabled."""
+    from tests.benchmarks.tools import schemas  # furnished apart: it opens an output store in a temporary folder
+
+    return schemas()
+
+
+def main() -> int:
+    """Print the table and what is over its ceiling."""
+    try:
+        segments, schemas = segments_of(Mode.ASK), schemas_of(built_in())
+        counted = asyncio.run(count_parts(segments, schemas))
+    except WispError as error:
+        print(f"make tokens: {error.sentence()}")
+        return 1
+    for name in segments:
+        print(f"{counted[name]:>6}  {name}")
+    for name in schemas:
+        print(f"{counted[name]:>6}  {name}()")
+    over = excess(counted, segments, schemas)
+    print(f"{sum(counted.values()):>6}  in all (at most {CEILINGS['all']})")
+    for line in over:
+        print(line)
+    return 1 if over else 0
+
+
+def excess(counted: dict[str, int], segments: dict[str, str], schemas: dict[str, str]) -> list[str]:
+    """Return a sentence for each part that is over its ceiling."""
+    costs = {
+        "core": counted["core"],
+        "rest": sum(counted[name] for name in segments if name not in ("core", "operator")),
+        "schemas": sum(counted[name] for name in schemas),
+        "all": sum(counted.values()),
+    }
+    over = [f"{name}: {cost} tokens, over {CEILINGS[name]}" for name, cost in costs.items() if cost > CEILINGS[name]]
+    single = CEILINGS["schema"]
+    return over + [f"{name}(): {counted[name]} tokens, over {single}" for name in schemas if counted[name] > single]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
