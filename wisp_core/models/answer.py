@@ -1,0 +1,127 @@
+"""Turns the chunks of one answer into model events: reasoning apart, calls joined, the end told once. Pure."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from wisp_core.errors import CutStreamError
+from wisp_core.models.calls import CallAssembly, PrintedCall
+from wisp_core.models.failures import failure, report_of
+from wisp_core.models.streams import EventReader, parse_payloads
+from wisp_core.models.thinking import Part, ThinkSplitter
+from wisp_core.models.wire import read_chunk
+from wisp_core.records import Usage
+from wisp_core.requests import (
+    CallRequested,
+    Finished,
+    ModelEvent,
+    PromptProgress,
+    ReasoningDelta,
+    TextDelta,
+    UsageReported,
+)
+
+
+class Answer:
+    """One answer as it arrives; `finished` tells that its end was stated."""
+
+    def __init__(self, endpoint: str, tools: Iterable[str] = (), *, thinks_first: bool = False) -> None:
+        self.finished = False
+        self._endpoint = endpoint
+        self._events = EventReader()
+        self._splitter = ThinkSplitter(thinks_first)
+        self._printed = PrintedCall(tools)
+        self._calls = CallAssembly()
+        self._reason = ""
+        self._usage: Usage | None = None
+
+    @property
+    def thinks_first(self) -> bool:
+        """Whether the reply began with reasoning that no tag opened."""
+        return self._splitter.unopened
+
+    def feed(self, data: bytes) -> list[ModelEvent]:
+        """Return what bytes of server-sent events complete.
+
+        Raises:
+            ModelError: the stream reports an error or holds what is no JSON.
+        """
+        return self._read([event.data for event in self._events.feed(data)])
+
+    def feed_whole(self, text: str) -> list[ModelEvent]:
+        """Return what the body of a server says that does not stream."""
+        return self._read([text])
+
+    def end(self) -> list[ModelEvent]:
+        """Return what the end of the stream leaves: rest, calls, usage and `Finished`.
+
+        Raises:
+            CutStreamError: the stream ended before the answer did.
+        """
+        try:
+            events = self._read([event.data for event in self._events.finish()])
+        except CutStreamError:
+            if not self.finished:
+                raise
+            events = []
+        if not self.finished:
+            raise CutStreamError(
+                f"{self._endpoint} ended the stream before its answer was complete",
+                "send the prompt again",
+                endpoint=self._endpoint,
+            )
+        events += self._show(self._splitter.finish())
+        calls = self._calls.finish()
+        rest, printed = self._printed.finish(alone=not calls)
+        if printed:
+            calls = [printed]
+        if rest:
+            events.append(TextDelta(rest))
+        events += calls
+        if self._usage is not None:
+            events.append(UsageReported(self._usage))
+        events.append(Finished(self._end_reason(calls)))
+        return events
+
+    def _end_reason(self, calls: list[CallRequested]) -> str:
+        if calls and self._reason in ("", "stop"):
+            return "tool_calls"
+        return "stop" if not calls and self._reason in ("", "tool_calls") else self._reason
+
+    def _read(self, payloads: list[str]) -> list[ModelEvent]:
+        events: list[ModelEvent] = []
+        for payload in payloads:
+            for value in parse_payloads(payload):
+                if value == "[DONE]":
+                    self.finished = True
+                else:
+                    events += self._take(value)
+        return events
+
+    def _take(self, value: Any) -> list[ModelEvent]:
+        chunk = read_chunk(value)
+        if chunk.error is not None:
+            raise failure(self._endpoint, report_of(200, chunk.error))
+        events: list[ModelEvent] = []
+        if chunk.progress:
+            events.append(PromptProgress(*chunk.progress))
+        if chunk.reasoning:
+            events.append(ReasoningDelta(chunk.reasoning))
+        if chunk.text:
+            events += self._show(self._splitter.feed(chunk.text))
+        if chunk.calls:
+            self._calls.feed(chunk.calls)
+        if chunk.usage:
+            self._usage = chunk.usage
+        if chunk.finish:
+            self._reason = chunk.finish
+            self.finished = True
+        return events
+
+    def _show(self, parts: list[Part]) -> list[ModelEvent]:
+        events: list[ModelEvent] = []
+        for part in parts:
+            if isinstance(part, ReasoningDelta):
+                events.append(part)
+            elif shown := self._printed.feed(part.text):
+                events.append(TextDelta(shown))
+        return events

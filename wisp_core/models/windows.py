@@ -1,0 +1,82 @@
+"""Finds a server's window in what it says of itself, and learns it from its refusals."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from wisp_core.errors import ModelError, UnreachableError
+from wisp_core.models.transport import Transport
+from wisp_core.models.wire import read_count
+from wisp_core.records import JsonObject
+from wisp_core.requests import Window
+
+LEAST_WINDOW = 512
+"""A window under this many tokens is not believed."""
+
+_KEYS = ("max_model_len", "loaded_context_length", "context_length", "context_window", "max_context_length", "n_ctx")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a server says of itself: its models, its window in tokens, whether it is a llama.cpp server."""
+
+    models: tuple[str, ...] = ()
+    window: int | None = None
+    llama: bool = False
+
+
+async def look(transport: Transport, model: str | None) -> Found:
+    """Ask the server for its models and its window: `/v1/models`, llama.cpp's `/props`, LM Studio's `/api/v0/models`.
+
+    Raises:
+        UnreachableError: there is no server.
+    """
+    server = transport.server
+    entries = _entries(await _try(transport, f"{server.url}/models"))
+    models = tuple(entry["id"] for entry in entries if isinstance(entry.get("id"), str) and entry["id"])
+    entry = _entry(entries, model)
+    props = await _try(transport, f"{server.root}/props")
+    generation = props.get("default_generation_settings") if isinstance(props, dict) else None
+    window = _believed(generation.get("n_ctx")) if isinstance(generation, dict) else None
+    llama = isinstance(generation, dict)
+    window = window or _window_of(entry)
+    if window is None and not llama:
+        window = _window_of(_entry(_entries(await _try(transport, f"{server.root}/api/v0/models")), model))
+    return Found(models, window, llama)
+
+
+def lower(known: Window | None, limit: int | None) -> Window | None:
+    """Return the window after a refusal that states `limit`: never a larger one, and none under 512 tokens."""
+    if limit is None or limit < LEAST_WINDOW or (known is not None and limit >= known.tokens):
+        return known
+    return Window(limit, "error")
+
+
+async def _try(transport: Transport, url: str) -> Any:
+    try:
+        return await transport.ask("GET", url)
+    except UnreachableError:
+        raise
+    except ModelError:
+        return None
+
+
+def _entries(value: Any) -> list[JsonObject]:
+    data = value.get("data") if isinstance(value, dict) else None
+    return [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
+
+
+def _entry(entries: list[JsonObject], model: str | None) -> JsonObject:
+    named = next((entry for entry in entries if model is not None and entry.get("id") == model), None)
+    # A server with one model answers to any name.
+    return named or (entries[0] if entries and (model is None or len(entries) == 1) else {})
+
+
+def _window_of(entry: JsonObject) -> int | None:
+    meta = entry.get("meta")
+    places = [entry, meta] if isinstance(meta, dict) else [entry]
+    return next((window for place in places for key in _KEYS if (window := _believed(place.get(key)))), None)
+
+
+def _believed(value: Any) -> int | None:
+    tokens = read_count(value)
+    return tokens if tokens is not None and tokens >= LEAST_WINDOW else None
