@@ -31,7 +31,7 @@ def test_no_file_is_longer_than_400_lines() -> None:
         for s in sources("wisp_core", "wisp_tui", "tests")
         if len(s.lines) > FILE_LINES
     ]
-    assert not long
+    assert not long, "\n".join(["", *long])
 
 
 def test_no_function_is_longer_than_50_lines() -> None:
@@ -41,7 +41,7 @@ def test_no_function_is_longer_than_50_lines() -> None:
         for name, node in source.functions()
         if (length := (node.end_lineno or 0) - node.lineno + 1) > FUNCTION_LINES
     ]
-    assert not long
+    assert not long, "\n".join(["", *long])
 
 
 def test_no_class_has_more_than_20_methods_and_no_screen_more_than_30() -> None:
@@ -51,7 +51,7 @@ def test_no_class_has_more_than_20_methods_and_no_screen_more_than_30() -> None:
             methods = sum(isinstance(node, Function) for node in cls.body)
             if methods > (SCREEN_METHODS if source.path.startswith("wisp_tui/screens/") else CLASS_METHODS):
                 large.append(f"{source.path}:{cls.name}: {methods} methods")
-    assert not large
+    assert not large, "\n".join(["", *large])
 
 
 def test_no_function_takes_more_than_6_parameters_and_all_past_the_second_by_name() -> None:
@@ -61,7 +61,7 @@ def test_no_function_takes_more_than_6_parameters_and_all_past_the_second_by_nam
             positional, total = parameters(node)
             if total > PARAMETERS or (total > POSITIONAL and positional > POSITIONAL and not given_shape(source, node)):
                 wide.append(f"{source.path}:{name}: {total} parameters, {positional} of them by position")
-    assert not wide
+    assert not wide, "\n".join(["", *wide])
 
 
 def parameters(node: Function) -> tuple[int, int]:
@@ -103,12 +103,12 @@ def test_an_import_inside_a_function_has_its_reason_in_the_line() -> None:
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Import | ast.ImportFrom) and "#" not in source.lines[inner.lineno - 1]:
                     bare.append(f"{source.path}:{inner.lineno} in {name}")
-    assert not bare
+    assert not bare, "\n".join(["", *bare])
 
 
 def test_no_name_is_an_empty_word() -> None:
     empty = [f"{source.path}: {name}" for source in code() for name in names(source) if EMPTY_WORDS & words(name)]
-    assert not empty
+    assert not empty, "\n".join(["", *empty])
 
 
 def names(source: Source) -> list[str]:
@@ -130,7 +130,7 @@ def test_no_star_import() -> None:
         for node in ast.walk(source.tree)
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
     ]
-    assert not stars
+    assert not stars, "\n".join(["", *stars])
 
 
 def test_no_test_uses_a_mock() -> None:
@@ -141,7 +141,7 @@ def test_no_test_uses_a_mock() -> None:
         if (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[:2] == ["unittest", "mock"])
         or (isinstance(node, ast.Import | ast.ImportFrom) and any("mock" in alias.name.lower() for alias in node.names))
     ]
-    assert not mocks
+    assert not mocks, "\n".join(["", *mocks])
 
 
 def test_no_test_sleeps() -> None:
@@ -151,7 +151,7 @@ def test_no_test_sleeps() -> None:
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Call) and sleeps_for(node)
     ]
-    assert not sleeps
+    assert not sleeps, "\n".join(["", *sleeps])
 
 
 def sleeps_for(node: ast.Call) -> bool:

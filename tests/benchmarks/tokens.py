@@ -1,6 +1,7 @@
 """Prints what the instructions and each tool cost in tokens of the embedded model: `make tokens`.
 
-The cost of a part is the difference that it makes to a prompt that the model's own server counts.
+The cost of a part is the difference that it makes to a prompt that the model's own server counts: one message with it,
+less the same message with a full stop alone, which is one token.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ import sys
 
 from wisp_core.composer.estimate import schema_text
 from wisp_core.composer.instructions import stack
-from wisp_core.errors import WispError
+from wisp_core.errors import NoModelError, WispError
 from wisp_core.models.catalogue import open_backend
 from wisp_core.records import Mode
 from wisp_core.requests import Message, Role, ToolSchema
@@ -24,12 +25,13 @@ async def count_parts(segments: dict[str, str], schemas: dict[str, str]) -> dict
     """Return the tokens of each text by its name, as the embedded model's tokenizer cuts it."""
     backend = open_backend(MODEL, Settings(), os.environ)
     try:
-        empty = await backend.count([Message(Role.USER, "")], ())
+        stop = await backend.count([Message(Role.USER, ".")], ())
         found: dict[str, int] = {}
         for name, text in (segments | schemas).items():
             whole = await backend.count([Message(Role.USER, text)], ())
-            assert whole is not None and empty is not None, "the embedded model counts its tokens"
-            found[name] = whole - empty
+            if whole is None or stop is None:
+                raise NoModelError(f"{MODEL} cannot count here", "make setup installs it")
+            found[name] = whole - stop + 1
         return found
     finally:
         await backend.close()
