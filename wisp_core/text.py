@@ -76,8 +76,9 @@ def byte_size(count: int) -> str:
         return f"{count} byte" if count == 1 else f"{count} bytes"
     if count <= 1023 * 1024:
         return f"{-(-count // 1024)} KiB"
-    tenths = -(-count * 10 // 1024**2)
-    return f"{tenths // 10}.{tenths % 10} MiB" if tenths % 10 else f"{tenths // 10} MiB"
+    power, unit = (2, "MiB") if count <= 1023 * 1024**2 else (3, "GiB")
+    tenths = -(-count * 10 // 1024**power)
+    return f"{tenths // 10}.{tenths % 10} {unit}" if tenths % 10 else f"{tenths // 10} {unit}"
 
 
 def displayable(text: str) -> str:
