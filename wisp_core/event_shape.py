@@ -22,7 +22,7 @@ class SegmentData(BaseModel):
 
 
 class CallData(BaseModel):
-    """One tool call of a response; `arguments` is a JSON object's text, `given` what the model wrote where it was none."""
+    """One tool call of a response; `arguments` is a JSON object's text, `given` what the model wrote instead of one."""
 
     model_config = ConfigDict(frozen=True)
     call: str

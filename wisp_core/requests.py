@@ -192,7 +192,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A question to the person: may this call run? `arguments` in full, `why` it asks, the `rule` that always allows."""
+    """A question: may this call run: `arguments` in full, `why` it asks, the `rule` that always allows."""
 
     call: str
     tool: str
@@ -213,7 +213,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered, with a reason for the model, and by whom (`person`, `rule`, `none` where nobody could be asked)."""
+    """What was answered, a reason for the model, and by whom (`person`, `rule`, `none` where nobody could be asked)."""
 
     verdict: Verdict
     reason: str = ""

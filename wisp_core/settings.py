@@ -86,7 +86,7 @@ class Timeouts(Section):
 
 
 class Retries(Section):
-    """How a passing failure is tried again: `most` times, waits in seconds growing from `first_wait` to `longest_wait`."""
+    """How a passing failure is tried again: `most` times, seconds growing from `first_wait` to `longest_wait`."""
 
     most: int = Field(4, ge=0)
     first_wait: float = Field(1.0, ge=0)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 _UNSOUND = re.compile("[\x00\ud800-\udfff]")
 _LINE_END = re.compile("\r\n|\r|\n")
-# A terminal acts on C0, DEL and C1; the rest of the set is text that a reader cannot see or that reorders what they see.
+# A terminal acts on C0, DEL and C1; the rest is text that a reader cannot see or that reorders what they see.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
