@@ -6,6 +6,9 @@ from typing import TypeAlias
 
 from wisp_core.records import JsonObject, Rendering, Usage
 
+CHARACTERS_A_TOKEN = 4
+"""How many characters the deterministic approximation takes for a token (C1)."""
+
 
 class Role(StrEnum):
     """Who speaks in a message."""
