@@ -195,7 +195,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A question: may this call run: `arguments` in full, `why` it asks, the `rule` that always allows."""
+    """A question, may this call run? `arguments` in full, `why` it asks, the `rule` that always allows."""
 
     call: str
     tool: str
