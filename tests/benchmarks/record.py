@@ -4,6 +4,7 @@
 and publishing.
 """
 
+import asyncio
 import os
 import tempfile
 import time
@@ -13,26 +14,53 @@ from pathlib import Path
 
 from tests.benchmarks.figures import Figure, in_turns
 from wisp_core.audit.log import AuditLog
-from wisp_core.events import Event, Prompt, now
+from wisp_core.events import Prompt, ThreadStart, TurnEnd
+from wisp_core.journal import Journal
 from wisp_core.records import new_id
+from wisp_core.settings import Settings
 
-NEEDS = ("wisp_core/audit/log.py",)
 ROUNDS = 101
+TEXT = "What is in this folder? " * 8
 MAX_BYTES = 64 * 1024 * 1024
 
 
 def measure() -> tuple[list[Figure], str]:
-    """Return the figures of a durable record."""
-    line = Event(new_id(), 1, now(), "bench", new_id(), 1, None, Prompt(text="What is in this folder? " * 8)).line()
+    """Return the figures of a durable record, by the audit alone and by the journal."""
     with tempfile.TemporaryDirectory() as folder, plain_file(Path(folder) / "plain") as plain:
+        journal, its, line = asyncio.run(in_journal(Path(folder) / "home", plain))
         log = AuditLog.open(Path(folder) / "audit", new_id(), MAX_BYTES)
         try:
-            ours, its = in_turns(
+            audit, beside = in_turns(
                 timed(lambda: log.append(line, durable=True)), timed(lambda: plain(line)), rounds=ROUNDS
             )
         finally:
             log.close()
-    return [Figure("audit: one durable event", f"write + fsync of its {len(line)} bytes", "s", ours, its, goal=1.5)], ""
+    against = f"write + fsync of its {len(line)} bytes"
+    return [
+        Figure("audit: one durable event", against, "s", audit, beside, goal=1.5),
+        Figure("journal: one prompt", against, "s", journal, its, goal=1.5),
+    ], ""
+
+
+async def in_journal(home: Path, plain: Callable[[bytes], None]) -> tuple[list[float], list[float], bytes]:
+    """Return the seconds of recording prompts and of writing their lines, in turns, and the last line."""
+    journal = await Journal.open(home, Settings())
+    ours: list[float] = []
+    its: list[float] = []
+    try:
+        record = await journal.new_thread()
+        await journal.record(record, ThreadStart(cwd="/", model="scripted", mode="ask", instructions=[]))
+        for _ in range(ROUNDS):
+            began = time.perf_counter()
+            event = await journal.record(record, Prompt(text=TEXT))
+            ours.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            plain(event.line())
+            its.append(time.perf_counter() - began)
+            await journal.record(record, TurnEnd(outcome="done"))
+    finally:
+        await journal.close()
+    return ours, its, event.line()
 
 
 def timed(act: Callable[[], object]) -> Callable[[], float]:
