@@ -153,6 +153,8 @@ def home_path() -> Path:
 def load_settings(home: Path, given: JsonObject | None = None) -> Settings:
     """Return the settings of `home`: defaults, `config.json`, environment, then `given` (the command line's).
 
+    A list that is given adds to the file's, everything else replaces.
+
     Raises:
         SettingsError: the file is no JSON object, or a key or value is wrong.
     """
@@ -161,7 +163,7 @@ def load_settings(home: Path, given: JsonObject | None = None) -> Settings:
     for variable, key in ENVIRONMENT.items():
         if os.environ.get(variable):
             merged[key] = os.environ[variable]
-    merged |= given or {}
+    merged = _merge(merged, given or {})
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
@@ -181,6 +183,19 @@ def _read(path: Path) -> JsonObject:
     if not isinstance(raw, dict):
         raise SettingsError(f"{path} must hold a JSON object", "begin with { and end with }")
     return _snake(raw, Settings)
+
+
+def _merge(settings: JsonObject, given: JsonObject) -> JsonObject:
+    merged = dict(settings)
+    for key, value in given.items():
+        known = merged.get(key)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merged[key] = _merge(known, value)
+        elif isinstance(known, list) and isinstance(value, list):
+            merged[key] = [*known, *value]
+        else:
+            merged[key] = value
+    return merged
 
 
 def _snake(raw: JsonObject, section: type[BaseModel]) -> JsonObject:

@@ -1,20 +1,17 @@
 """One conversation: takes prompts in order, runs their turns, and shows what the next request carries."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from wisp_core.composer.compose import compose
 from wisp_core.composer.estimate import estimate
 from wisp_core.composer.instructions import stack
-from wisp_core.errors import StorageError, ToolFailure, UsageError
+from wisp_core.errors import ToolFailure, UsageError
 from wisp_core.events import (
-    CommandRun,
     EventData,
-    Live,
     ModeChanged,
     ModelChanged,
-    OutputKept,
     Prompt,
     RequestRetried,
     SegmentData,
@@ -24,13 +21,14 @@ from wisp_core.events import (
 )
 from wisp_core.journal import Journal
 from wisp_core.models.catalogue import open_backend
-from wisp_core.records import Mode, Outcome, ReplyContent, ThreadRecord, new_call_id
+from wisp_core.records import Mode, Outcome, ReplyContent, ThreadRecord
 from wisp_core.requests import Answer, Approval, Composition, Estimate, Window
 from wisp_core.settings import Settings
-from wisp_core.store.outputs import Outputs
+from wisp_core.store.outputs import Outputs, Page
 from wisp_core.text import one_line, sound
 from wisp_core.tools.budget import Budget
 from wisp_core.tools.registry import Registry
+from wisp_core.turn.command import run_command
 from wisp_core.turn.loop import run_turn
 from wisp_core.turn.participants import Participants
 from wisp_core.turn.protocols import Ask
@@ -41,20 +39,24 @@ NO_REPLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED, Outcome.ABANDONED})
 
 @dataclass(frozen=True, slots=True)
 class Furniture:
-    """What a thread stands on: the one writer, the settings, the tools with their budget and outputs."""
+    """What a thread stands on: the one writer, the settings, the tools with their budget and outputs.
+
+    `release` gives the thread's lock and listener back when it is closed.
+    """
 
     journal: Journal
     settings: Settings
     registry: Registry
     budget: Budget
     outputs: Outputs
-    environ: dict[str, str]
+    environ: Mapping[str, str]
+    release: Callable[[], Awaitable[None]]
 
 
 class Thread:
     """A conversation that this process may write; made by `Wisp` alone."""
 
-    def __init__(self, record: ThreadRecord, furniture: Furniture, *, ask: Ask) -> None:
+    def __init__(self, record: ThreadRecord, furniture: Furniture, *, ask: Ask, model: str | None = None) -> None:
         self.record = record
         self.window: Window | None = None
         self._furniture = furniture
@@ -62,7 +64,7 @@ class Thread:
         self._asking = asyncio.Lock()
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | None = None
-        self._backend = open_backend(record.model, furniture.settings, furniture.environ)
+        self._backend = open_backend(model or record.model, furniture.settings, furniture.environ)
 
     @property
     def model(self) -> str:
@@ -99,7 +101,7 @@ class Thread:
             await self._prepare()
             turn = self.record.turns.get(self.record.last_turn)
             if turn is None or turn.outcome not in NO_REPLY:
-                raise UsageError("there is nothing to retry", "the last turn ended well" if turn else "no turn was sent")
+                raise UsageError("there is nothing to retry", "the last turn ended well" if turn else "none was sent")
             await self._write(RequestRetried(reason="person"), turn.number)
             return await self._run(turn.number)
 
@@ -111,39 +113,24 @@ class Thread:
         """
         async with self._order:
             await self._prepare()
-            call, turn = new_call_id(), self.record.last_turn + 1
-
-            def progress(text: str) -> None:
-                data = {"kind": "output", "text": text, "call": call}
-                self._furniture.journal.publish(Live("delta", self.record.id, turn, data))
-
             try:
-                arguments = self._furniture.registry.check("run_command", "{}" if not command else _as_json(command))
-                result = await self._furniture.registry.run("run_command", arguments, call=call, progress=progress)
+                await run_command(self._parts(), command, self.record.last_turn + 1)
             except ToolFailure as failure:
                 raise UsageError(str(failure)) from failure
-            kept = result.kept
-            if kept is not None:
-                await self._write(
-                    OutputKept(call=call, tool="run_command", bytes=kept.bytes, lines=kept.lines, sha256=kept.sha256), turn
-                )
-            await self._write(
-                CommandRun(
-                    command=command,
-                    output=result.text,
-                    exitStatus=result.exit_status,
-                    bytes=result.bytes,
-                    lines=result.lines,
-                    kept=kept is not None,
-                ),
-                turn,
-            )
 
     def cancel(self) -> bool:
         """Interrupt the running turn; tell whether there was one."""
         if self._running is None or self._running.done() or self._running.cancelling():
             return False
         return self._running.cancel()
+
+    async def settle(self, *, model: str | None, mode: Mode | None) -> None:
+        """Record what an opened thread goes on with, and the end of a turn that a crash left open."""
+        await self._prepare()
+        if model is not None and model != self.record.model:
+            await self._write(ModelChanged(model=model))
+        if mode is not None and mode is not self.record.mode:
+            await self._write(ModeChanged(mode=mode.value))
 
     async def change_model(self, name: str) -> None:
         """Go on over the same record with another model.
@@ -172,8 +159,7 @@ class Thread:
     async def warm(self) -> None:
         """Learn the window and let a local model load, ahead of the first request."""
         await self._backend.warm()
-        self.window = await self._backend.window()
-        self._furniture.budget.set_window(self.window.tokens if self.window else None)
+        await self._look()
 
     def next_request(self) -> Composition:
         """Return what the next request would carry, without its prompt."""
@@ -199,6 +185,12 @@ class Thread:
         self.cancel()
         async with self._order:
             await self._backend.close()
+            await self._furniture.registry.close()
+            await self._furniture.release()
+
+    async def output_page(self, call: str, offset: int = 0) -> Page | None:
+        """Return a page of a stored output from byte `offset`, None where nothing more than the result is kept."""
+        return await asyncio.to_thread(self._furniture.outputs.read_page, call, offset)
 
     async def _prepare(self) -> None:
         """Record the thread's start before its first event, and the end of a turn that a crash left open."""
@@ -217,17 +209,8 @@ class Thread:
             await self._write(TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here"), open_turn.number)
 
     async def _run(self, turn: int) -> Outcome:
-        self.window = await self._backend.window()
-        self._furniture.budget.set_window(self.window.tokens if self.window else None)
-        parts = Participants(
-            record=self.record,
-            journal=self._furniture.journal,
-            backend=self._backend,
-            toolbox=self._furniture.registry,
-            ask=self._ask_in_order,
-            settings=self._furniture.settings,
-        )
-        self._running = asyncio.create_task(run_turn(parts, turn), name=f"turn {turn}")
+        await self._look()
+        self._running = asyncio.create_task(run_turn(self._parts(), turn), name=f"turn {turn}")
         try:
             return await self._running
         except asyncio.CancelledError:
@@ -237,6 +220,21 @@ class Thread:
             return Outcome.INTERRUPTED
         finally:
             self._running = None
+
+    async def _look(self) -> None:
+        """Learn the window, which the tools' budget follows."""
+        self.window = await self._backend.window()
+        self._furniture.budget.set_window(self.window.tokens if self.window else None)
+
+    def _parts(self) -> Participants:
+        return Participants(
+            record=self.record,
+            journal=self._furniture.journal,
+            backend=self._backend,
+            toolbox=self._furniture.registry,
+            ask=self._ask_in_order,
+            settings=self._furniture.settings,
+        )
 
     async def _ask_in_order(self, approval: Approval) -> Answer:
         """Ask the person one thing at a time, in the model's order."""

@@ -43,6 +43,8 @@ class ChatOptions:
             found["model"] = self.model
         if self.mode:
             found["mode"] = self.mode
+        if self.allow:
+            found["permissions"] = {"allow": self.allow}
         return found
 
 
@@ -52,7 +54,9 @@ async def chat(options: ChatOptions) -> int:
     Raises:
         WispError: it could not begin.
     """
-    wisp = await Wisp.open(face="chat", cwd=options.cwd, given=options.given(), allow=options.allow, tools=options.tools)
+    wisp = await Wisp.open(
+        face="chat", cwd=options.cwd, given=options.given(), allow=options.allow, tools=options.tools
+    )
     try:
         face = ChatFace(wisp, options)
         return await face.run()
@@ -171,7 +175,7 @@ class ChatFace:
             moved = await self._wisp.new_thread(listen=listen, ask=ask, model=self._thread.model)
         else:
             moved = await self._wisp.open_thread(result.thread, listen=listen, ask=ask)
-        await self._wisp.leave(self._thread)
+        await self._thread.close()
         self._thread = moved
 
     async def _whole(self, call: str, text: str) -> str:
@@ -184,7 +188,7 @@ class ChatFace:
             if page is None:
                 return text
             parts.append(page.text)
-            offset = page.next_offset
+            offset = page.next
         return "".join(parts)
 
     async def _ask(self, approval: Approval) -> Answer:

@@ -101,7 +101,7 @@ def parse_object(line: str) -> Typed:
     try:
         found: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return Wrong("this line begins with { and is no JSON object; write the prompt as {\"prompt\": \"…\"}")
+        return Wrong('this line begins with { and is no JSON object; write the prompt as {"prompt": "…"}')
     match found:
         case {"prompt": str(text)}:
             return Say(text)
@@ -110,7 +110,7 @@ def parse_object(line: str) -> Typed:
         case {"approve": str(call), "decision": "once" | "thread" | "no" as decision}:
             return Approve(call, Verdict(decision), str(found.get("reason", "")))
         case {"approve": _}:
-            return Wrong("an approval needs \"approve\": CALL and \"decision\": once, thread or no")
+            return Wrong('an approval needs "approve": CALL and "decision": once, thread or no')
     return Wrong("an object needs one of the keys prompt, command, approve")
 
 

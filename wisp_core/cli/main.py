@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     chat_parser = commands.add_parser(
         "chat",
         help="talk on a plain terminal, or from a program",
-        description="Prompts line by line from standard input; replies go to standard output, the rest to standard error.",
+        description="Prompts line by line from standard input; replies to standard output, the rest to standard error.",
         epilog="example: printf 'hello\\nand again\\n' | wisp chat --json --model embedded/smollm2-135m",
     )
     chat_parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="the first prompt")
@@ -78,7 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     chat_parser.add_argument("--model", metavar="M", help="provider/name, as embedded/smollm2-135m or local/NAME")
     chat_parser.add_argument("--mode", choices=["plan", "ask", "auto"], help="what runs without asking")
     chat_parser.add_argument("--tools", metavar="LIST", help="only these tools, by name, with commas; empty for none")
-    chat_parser.add_argument("--allow", metavar="RULE", action="append", default=[], help="as 'run_command(git status)'")
+    chat_parser.add_argument(
+        "--allow", metavar="RULE", action="append", default=[], help="as 'run_command(git status)'"
+    )
     which = chat_parser.add_mutually_exclusive_group()
     which.add_argument("--continue", dest="newest", action="store_true", help="the newest conversation of this folder")
     which.add_argument("--resume", metavar="NAME", help="a conversation by its title, id or the start of it")

@@ -2,7 +2,7 @@
 
 from wisp_core.commands.results import Result, Said
 from wisp_core.errors import UsageError
-from wisp_core.requests import Composition
+from wisp_core.requests import CHARACTERS_A_TOKEN, Composition, Item
 from wisp_core.text import one_line
 from wisp_core.thread import Thread
 from wisp_core.wisp import Wisp
@@ -22,15 +22,18 @@ class Inspect:
 
 
 def list_items(composition: Composition) -> str:
-    """Return a composition as lines of text."""
-    lines = []
-    for item in composition.items:
-        where = "-" if item.entry is None else str(item.entry)
-        size = f"{item.bytes:>7,} B {-(-len(item.text) // 4):>6,} t"
-        lines.append(f"{where:>5}  turn {item.turn:<4} {item.kind:<12} {item.rendering.value:<9} {size}  {one_line(item.text, 60)}")
+    """Return a composition as lines of text, one an item."""
+    lines = [_line(item) for item in composition.items]
     total = sum(item.bytes for item in composition.items)
-    lines.append(f"{len(composition.items)} items, {total:,} bytes, {len(composition.messages)} messages, {composition.sha256[:12]}")
+    messages = len(composition.messages)
+    lines.append(f"{len(lines)} items, {total:,} bytes, {messages} messages, {composition.sha256[:12]}")
     return "\n".join(lines)
+
+
+def _line(item: Item) -> str:
+    where = "-" if item.entry is None else str(item.entry)
+    what = f"{where:>5}  turn {item.turn:<4} {item.kind:<12} {item.rendering.value:<9}"
+    return f"{what} {item.bytes:>7,} B {-(-len(item.text) // CHARACTERS_A_TOKEN):>6,} t  {one_line(item.text, 60)}"
 
 
 class Tokens:
@@ -41,14 +44,25 @@ class Tokens:
 
     async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
         """Return the reported sums, the last report, and the estimate; nothing reported is said, not guessed."""
-        totals, last = thread.record.totals, thread.record.last_usage
-        lines = [f"reported over {totals.requests} requests: {totals.prompt:,} prompt, {totals.completion:,} completion, {totals.total:,} total, {totals.cached:,} cached"]
-        if last is not None:
-            cached = "not reported" if last.cached is None else f"{last.cached:,}"
-            lines.append(f"last request: {last.prompt or 0:,} prompt, {last.completion or 0:,} completion, cached {cached}")
-        else:
-            lines.append("the last request reported nothing")
-        guess = thread.estimate_next()
-        share = "" if guess.percent is None else f", ~{guess.percent:g}% of {guess.window:,}"
-        lines.append(f"next request, estimated: ~{guess.total:,} (instructions {guess.system:,}, messages {guess.messages:,}, results {guess.results:,}, tools {guess.schemas:,}){share}")
-        return Said("tokens", "\n".join(lines))
+        return Said("tokens", "\n".join([_reported(thread), _latest(thread), _estimated(thread)]))
+
+
+def _reported(thread: Thread) -> str:
+    sums = thread.record.totals
+    parts = f"{sums.prompt:,} prompt, {sums.completion:,} completion, {sums.total:,} total, {sums.cached:,} cached"
+    return f"reported over {sums.requests} requests: {parts}"
+
+
+def _latest(thread: Thread) -> str:
+    last = thread.record.last_usage
+    if last is None:
+        return "the last request reported nothing"
+    cached = "not reported" if last.cached is None else f"{last.cached:,}"
+    return f"last request: {last.prompt or 0:,} prompt, {last.completion or 0:,} completion, cached {cached}"
+
+
+def _estimated(thread: Thread) -> str:
+    guess = thread.estimate_next()
+    share = "" if guess.percent is None else f", ~{guess.percent:g}% of {guess.window:,}"
+    parts = f"instructions {guess.system:,}, messages {guess.messages:,}, results {guess.results:,}"
+    return f"next request, estimated: ~{guess.total:,} ({parts}, tools {guess.schemas:,}){share}"

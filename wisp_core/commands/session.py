@@ -88,8 +88,14 @@ class Threads:
     async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
         """Return one line a thread."""
         rows = await wisp.threads(LISTED_THREADS)
-        lines = [f"{r.id}  {r.updated[:16].replace('T', ' ')}  {r.turns:>4} turns  {one_line(r.title, 60)}" for r in rows]
+        lines = [
+            f"{r.id}  {r.updated[:16].replace('T', ' ')}  {r.turns:>4} turns  {one_line(r.title, 60)}" for r in rows
+        ]
         return Said("threads", "\n".join(lines) or "there is no conversation yet")
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")
 
 
 class Resume:

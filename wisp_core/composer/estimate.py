@@ -3,10 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from wisp_core.requests import Composition, Estimate, Message, Role, ToolSchema, Window
+from wisp_core.requests import CHARACTERS_A_TOKEN, Composition, Estimate, Message, Role, ToolSchema, Window
 from wisp_core.settings import Context, Output
-
-CHARACTERS_A_TOKEN = 4
 
 
 def approximate(characters: int) -> int:

@@ -54,20 +54,7 @@ async def _run_call(parts: Participants, turn: int, call: CallData, *, last: boo
     except ToolFailure as failure:
         text = str(failure)
         result = ToolResult(text, ok=False, bytes=len(text.encode()), lines=1)
-    if result.kept is not None:
-        kept = result.kept
-        await parts.write(
-            OutputKept(
-                call=call.call,
-                tool=call.tool,
-                bytes=kept.bytes,
-                lines=kept.lines,
-                sha256=kept.sha256,
-                encoding=kept.encoding,
-                cut=kept.cut,
-            ),
-            turn,
-        )
+    await keep_output(parts, turn, call.call, call.tool, result)
     text = f"{result.text}\n{LAST_ROUND}" if last else result.text
     await parts.write(
         ToolReturned(
@@ -81,6 +68,25 @@ async def _run_call(parts: Participants, turn: int, call: CallData, *, last: boo
             seconds=round(time.monotonic() - began, 3),
             kept=result.kept is not None,
             repeat=earlier,
+        ),
+        turn,
+    )
+
+
+async def keep_output(parts: Participants, turn: int, call: str, tool: str, result: ToolResult) -> None:
+    """Record that an output is kept whole in the output store, where it is."""
+    if result.kept is None:
+        return
+    kept = result.kept
+    await parts.write(
+        OutputKept(
+            call=call,
+            tool=tool,
+            bytes=kept.bytes,
+            lines=kept.lines,
+            sha256=kept.sha256,
+            encoding=kept.encoding,
+            cut=kept.cut,
         ),
         turn,
     )

@@ -1,0 +1,37 @@
+"""The person's own `!command`: run without asking, recorded for the next request, never sent on its own."""
+
+import json
+
+from wisp_core.events import CommandRun
+from wisp_core.records import new_call_id
+from wisp_core.turn.participants import Participants
+from wisp_core.turn.tool_calls import keep_output
+
+TOOL = "run_command"
+
+
+async def run_command(parts: Participants, command: str, turn: int) -> None:
+    """Run the command and record it before `turn`, the turn that comes.
+
+    Raises:
+        ToolFailure: it could not be run, or nothing was given.
+    """
+    arguments = parts.toolbox.check(TOOL, json.dumps({"command": command}))
+    call = new_call_id()
+
+    def show(text: str) -> None:
+        parts.tell("delta", turn, kind="output", text=text, call=call)
+
+    result = await parts.toolbox.run(TOOL, arguments, call=call, progress=show)
+    await keep_output(parts, turn, call, TOOL, result)
+    await parts.write(
+        CommandRun(
+            command=command,
+            output=result.text,
+            exitStatus=result.exit_status,
+            bytes=result.bytes,
+            lines=result.lines,
+            kept=result.kept is not None,
+        ),
+        turn,
+    )

@@ -1,0 +1,218 @@
+"""Opens a home and furnishes threads: one `Wisp` a process."""
+
+import asyncio
+import os
+import platform
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from wisp_core import __version__
+from wisp_core.audit.verify import verify
+from wisp_core.errors import ResumeError, UsageError
+from wisp_core.events import Published, SessionEnd, SessionStart
+from wisp_core.journal import Journal, rebuild
+from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, choose
+from wisp_core.permissions.decide import check_rules
+from wisp_core.permissions.paths import ProtectedPaths
+from wisp_core.records import JsonObject, Mode, ThreadRecord
+from wisp_core.settings import Settings, home_path, load_settings
+from wisp_core.store.database import ThreadRow
+from wisp_core.store.desk import Desk
+from wisp_core.store.outputs import Outputs
+from wisp_core.thread import Furniture, Thread
+from wisp_core.tools.budget import Budget
+from wisp_core.tools.current_date import CurrentDate
+from wisp_core.tools.read_file import ReadFile
+from wisp_core.tools.registry import Registry
+from wisp_core.tools.run_command import RunCommand
+from wisp_core.tools.tool import Tool
+from wisp_core.turn.protocols import Ask
+
+Listen = Callable[[Published], None]
+FIND_AMONG = 10_000
+"""How many of the newest threads are searched for a title."""
+
+
+class Wisp:
+    """An open home: its settings, its journal, the threads that are furnished from it.
+
+    `notes` are sentences for the conversation's first lines; `why` says why the model was chosen.
+    """
+
+    def __init__(
+        self, home: Path, settings: Settings, journal: Journal, *, cwd: Path, only: Collection[str] | None
+    ) -> None:
+        self.home = home
+        self.settings = settings
+        self.cwd = cwd
+        self.desk = Desk(journal.database)
+        self.notes: list[str] = list(journal.notes)
+        self.model = ""
+        self.why = ""
+        self._journal = journal
+        self._only = only
+        self._outputs = Outputs(home / "output", journal.session, settings.outputs, enabled=settings.audit.enabled)
+
+    @classmethod
+    async def open(
+        cls,
+        *,
+        face: str,
+        home: Path | None = None,
+        cwd: Path | None = None,
+        given: JsonObject | None = None,
+        only_tools: Collection[str] | None = None,
+    ) -> "Wisp":
+        """Open the home for a face; `given` are the command line's settings, `only_tools` its tools by name.
+
+        Raises:
+            SettingsError: a setting is wrong.
+            HomeError: the home cannot be used.
+            NoModelError: the model that is named is none.
+            UsageError: the folder is none, or a tool is none.
+        """
+        home = home or home_path()
+        folder = _folder(cwd)
+        settings = load_settings(home, given)
+        check_rules(settings.permissions)
+        choice = choose(settings, os.environ)
+        journal = await Journal.open(home, settings)
+        wisp = cls(home, settings, journal, cwd=folder, only=only_tools)
+        try:
+            wisp.model, wisp.why = choice.model, f"{choice.model}: {choice.why}"
+            wisp._check_tools()
+            versions = {"wisp": __version__, "python": platform.python_version()}
+            await journal.record(None, SessionStart(versions=versions, cwd=str(folder), model=choice.model, face=face))
+        except BaseException:
+            await journal.close()
+            raise
+        wisp.notes.insert(0, wisp.why)
+        if choice.model == EMBEDDED:
+            wisp.notes.insert(1, DEMONSTRATION)
+        return wisp
+
+    async def new_thread(
+        self, *, listen: Listen, ask: Ask, model: str | None = None, mode: Mode | None = None
+    ) -> Thread:
+        """Return a new thread; it is stored with its first prompt.
+
+        Raises:
+            NoModelError: there is no such model.
+        """
+        record = await self._journal.new_thread()
+        record.cwd = str(self.cwd)
+        record.model = model or self.model
+        record.mode = mode or Mode(self.settings.mode)
+        return await self._furnish(record, listen, ask)
+
+    async def open_thread(
+        self, id: str, *, listen: Listen, ask: Ask, model: str | None = None, mode: Mode | None = None
+    ) -> Thread:
+        """Return an earlier thread for writing, with another model or mode where one is named.
+
+        Raises:
+            ThreadLockedError: another living wisp writes it.
+            ResumeError: there is no such thread.
+            NoModelError: there is no such model.
+        """
+        record = await self._journal.open_thread(id)
+        thread = await self._furnish(record, listen, ask, model)
+        await thread.settle(model=model, mode=mode)
+        return thread
+
+    async def newest_thread(self) -> str | None:
+        """Return the id of this folder's newest thread."""
+        return await self._journal.database.newest(str(self.cwd))
+
+    async def threads(self, limit: int) -> list[ThreadRow]:
+        """Return the threads of this home, newest first."""
+        return await self._journal.database.threads(limit)
+
+    async def find_thread(self, name: str) -> str:
+        """Return the id of the thread that `name` names: its id, the start of it, or its title.
+
+        Raises:
+            ResumeError: none is named so, or several are.
+        """
+        rows = await self.threads(FIND_AMONG)
+        found = [r.id for r in rows if r.id == name] or [r.id for r in rows if r.title == name]
+        found = found or [r.id for r in rows if name and r.id.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        which = "several conversations are" if found else "no conversation is"
+        raise ResumeError(f"{which} named `{name}`", "/threads or wisp-tui --list shows their ids")
+
+    async def close(self) -> None:
+        """Leave the home in order."""
+        await self._journal.record(None, SessionEnd())
+        await self._journal.close()
+
+    async def _furnish(self, record: ThreadRecord, listen: Listen, ask: Ask, model: str | None = None) -> Thread:
+        def hear(published: Published) -> None:
+            if published.thread in (None, record.id):
+                listen(published)
+
+        unsubscribe = self._journal.subscribe(hear)
+
+        async def release() -> None:
+            unsubscribe()
+            await self._journal.leave_thread(record.id)
+
+        budget = Budget(self.settings.outputs)
+        furniture = Furniture(
+            journal=self._journal,
+            settings=self.settings,
+            registry=Registry(self._tools(record, budget), disabled=self.settings.tools.disabled),
+            budget=budget,
+            outputs=self._outputs,
+            environ=os.environ,
+            release=release,
+        )
+        try:
+            return Thread(record, furniture, ask=ask, model=model)
+        except BaseException:
+            await release()
+            raise
+
+    def _tools(self, record: ThreadRecord, budget: Budget) -> Iterable[Any]:
+        every = self._every_tool(Path(record.cwd), budget)
+        return [tool for tool in every if self._only is None or tool.name in self._only]
+
+    def _check_tools(self) -> None:
+        known = [tool.name for tool in self._every_tool(self.cwd, Budget(self.settings.outputs))]
+        for name in [*(self._only or ()), *self.settings.tools.disabled]:
+            if name not in known:
+                raise UsageError(f"there is no tool `{name}`", f"the tools are {', '.join(known)}")
+
+    def _every_tool(self, cwd: Path, budget: Budget) -> list[Tool[Any]]:
+        return [
+            CurrentDate(),
+            ReadFile(cwd, budget, ProtectedPaths(self.home)),
+            RunCommand(cwd, self.settings.tools, budget, self._outputs),
+        ]
+
+
+async def rebuild_home() -> list[str]:
+    """Make the home's database anew from the audit and return what was done.
+
+    Raises:
+        WispError: it cannot be.
+    """
+    home = home_path()
+    return await rebuild(home, load_settings(home))
+
+
+async def verify_home() -> list[str]:
+    """Return what is wrong with the home's audit, one sentence each."""
+    return await asyncio.to_thread(verify, home_path() / "audit")
+
+
+def _folder(cwd: Path | None) -> Path:
+    try:
+        folder = (cwd or Path.cwd()).expanduser().resolve(strict=True)
+    except OSError as error:
+        raise UsageError(f"the working folder {cwd or ''} is not there", "name one with --cwd") from error
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder", "name one with --cwd")
+    return folder
