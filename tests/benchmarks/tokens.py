@@ -5,9 +5,13 @@ less the same message with a full stop alone, which is one token.
 """
 
 import asyncio
+import importlib
 import os
+import pkgutil
 import sys
+from typing import Any
 
+import wisp_core.tools
 from wisp_core.composer.estimate import schema_text
 from wisp_core.composer.instructions import stack
 from wisp_core.errors import NoModelError, WispError
@@ -15,6 +19,8 @@ from wisp_core.models.catalogue import open_backend
 from wisp_core.records import Mode
 from wisp_core.requests import Message, Role, ToolSchema
 from wisp_core.settings import Settings
+from wisp_core.tools.arguments import parameters
+from wisp_core.tools.tool import Tool
 
 MODEL = "embedded/smollm2-135m"
 # R2: the core policy; boundary, mode line and memory rule together; all schemas; one schema.
@@ -48,10 +54,16 @@ def schemas_of(tools: tuple[ToolSchema, ...]) -> dict[str, str]:
 
 
 def built_in() -> tuple[ToolSchema, ...]:
-    """Return the schemas of the built-in tools, with nothing disabled."""
-    from tests.benchmarks.tools import schemas  # furnished apart: it opens an output store in a temporary folder
+    """Return the schemas of the built-in tools: every file of the room has one."""
+    for module in pkgutil.iter_modules(wisp_core.tools.__path__):
+        importlib.import_module(f"wisp_core.tools.{module.name}")
+    kinds = sorted((kind for kind in Tool.__subclasses__() if kind.__module__.startswith("wisp_core.")), key=name_of)
+    return tuple(ToolSchema(kind.name, kind.description, parameters(kind.arguments)) for kind in kinds)
 
-    return schemas()
+
+def name_of(kind: type[Tool[Any]]) -> str:
+    """Return a tool's name."""
+    return kind.name
 
 
 def main() -> int:
