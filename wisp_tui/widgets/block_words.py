@@ -1,0 +1,182 @@
+"""The blocks of words: the person's prompt, a model's reply and reasoning, a quiet note, and the welcome."""
+
+from rich.style import Style
+
+from wisp_tui.widgets.block import MARK_CELLS, Block, Drawn, guess_rows, marked, text_rows
+from wisp_tui.widgets.block_growing import Growing
+from wisp_tui.widgets.render_markdown import Part
+from wisp_tui.widgets.render_palette import Palette
+from wisp_tui.widgets.render_text import Row
+
+
+class PromptBlock(Block):
+    """What the person sent."""
+
+    mark = "›"
+    bar = "▌"
+
+    def __init__(self, text: str, *, entry: int | None = None) -> None:
+        super().__init__(entry=entry)
+        self._text = text
+
+    def guess(self, width: int) -> int:
+        """Return about how many rows the block takes."""
+        return guess_rows(self._text, width - MARK_CELLS)
+
+    def rows(self, width: int, palette: Palette) -> tuple[list[Row], list[Part]]:
+        """Return the rows and the parts that can be chosen."""
+        rows = text_rows(self._text, width - MARK_CELLS - 1, palette.prompt) or [Row([], palette.prompt)]
+        return marked(rows, self.mark, palette.prompt_mark), []
+
+    def source(self) -> tuple[str, str]:
+        """Return the text as it came, and what it is."""
+        return self._text, "the prompt"
+
+    def bar_style(self, palette: Palette) -> Style:
+        """Return the style of the bar at the left edge."""
+        return palette.prompt_mark
+
+
+class ReplyBlock(Block):
+    """A model's reply as Markdown, grown by `add` while it streams; `columns` caps the width that it is read in."""
+
+    def __init__(self, *, columns: int, entry: int | None = None) -> None:
+        super().__init__(entry=entry)
+        self._columns = columns
+        self._growing = Growing()
+
+    @property
+    def text(self) -> str:
+        """The source, character for character."""
+        return self._growing.text
+
+    def add(self, text: str) -> None:
+        """Take a delta; the next draw shows it."""
+        self._growing.add(text)
+
+    def settle(self, text: str, *, entry: int | None = None) -> None:
+        """Take the reply as it was stored; what has been drawn is kept where the text is the same."""
+        if text != self._growing.text:
+            self._growing = Growing()
+            self._growing.add(text)
+            self.drawn = None
+        self._growing.close()
+        self.entry = entry
+
+    def guess(self, width: int) -> int:
+        """Return about how many rows the block takes."""
+        return guess_rows(self.text, min(width - MARK_CELLS - 1, self._columns))
+
+    def draw(self, width: int, palette: Palette) -> Drawn:
+        """Draw what has changed since it was last drawn."""
+        changed = self._growing.draw(min(width - MARK_CELLS - 1, self._columns), palette)
+        drawn = self.drawn
+        if drawn is None or drawn.width != width:
+            drawn = self.drawn = Drawn(width, self._growing.rows, self._growing.parts)
+        for index in range(changed, max(drawn.strips, default=0) + 1 if drawn.strips else 0):
+            drawn.strips.pop(index, None)
+        return drawn
+
+    def forget(self) -> None:
+        """Throw away what was drawn."""
+        super().forget()
+        self._growing.forget()
+
+    def source(self) -> tuple[str, str]:
+        """Return the text as it came, and what it is."""
+        return self.text, "the reply"
+
+
+class ReasoningBlock(Block):
+    """A model's reasoning: one line until it is unfolded."""
+
+    foldable = True
+
+    def __init__(self, text: str = "", *, columns: int, entry: int | None = None, live: bool = False) -> None:
+        super().__init__(entry=entry)
+        self._pieces = [text]
+        self._columns = columns
+        self._live = live
+
+    @property
+    def text(self) -> str:
+        """The reasoning, character for character."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+    def add(self, text: str) -> None:
+        """Take a delta."""
+        self._pieces.append(text)
+
+    def settle(self, text: str, *, entry: int | None = None) -> None:
+        """Take the reasoning as it was stored."""
+        self._pieces = [text]
+        self._live = False
+        self.entry = entry
+        self.forget()
+
+    def guess(self, width: int) -> int:
+        """Return about how many rows the block takes."""
+        return 1 if self.folded else 1 + guess_rows(self.text, min(width - MARK_CELLS - 1, self._columns))
+
+    def rows(self, width: int, palette: Palette) -> tuple[list[Row], list[Part]]:
+        """Return the rows and the parts that can be chosen."""
+        head = f"{'thinking…' if self._live else 'reasoning'} · {len(self.text):,} characters"
+        rows = [Row([(head, palette.muted)], palette.text)]
+        if not self.folded:
+            rows += text_rows(self.text, min(width - MARK_CELLS - 1, self._columns), palette.muted)
+        return marked(rows, "▸" if self.folded else "▾", palette.muted), []
+
+    def source(self) -> tuple[str, str]:
+        """Return the text as it came, and what it is."""
+        return self.text, "the reasoning"
+
+
+class NoteBlock(Block):
+    """A quiet line: what happened that is nobody's words."""
+
+    marks = {"info": "·", "warning": "!", "error": "✗"}
+
+    def __init__(self, text: str, kind: str = "info") -> None:
+        super().__init__()
+        self._text = text
+        self._kind = kind if kind in self.marks else "info"
+
+    def guess(self, width: int) -> int:
+        """Return about how many rows the block takes."""
+        return guess_rows(self._text, width - MARK_CELLS)
+
+    def rows(self, width: int, palette: Palette) -> tuple[list[Row], list[Part]]:
+        """Return the rows and the parts that can be chosen."""
+        style = {"warning": palette.waiting, "error": palette.failed}.get(self._kind, palette.muted)
+        rows = text_rows(self._text, width - MARK_CELLS - 1, style) or [Row([], style)]
+        return marked(rows, self.marks[self._kind], style), []
+
+    def source(self) -> tuple[str, str]:
+        """Return the text as it came, and what it is."""
+        return self._text, "the note"
+
+
+class WelcomeBlock(Block):
+    """The lines of an empty conversation; the first stands out."""
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def guess(self, width: int) -> int:
+        """Return about how many rows the block takes."""
+        return len(self._lines)
+
+    def rows(self, width: int, palette: Palette) -> tuple[list[Row], list[Part]]:
+        """Return the rows and the parts that can be chosen."""
+        rows: list[Row] = []
+        for index, line in enumerate(self._lines):
+            style = palette.heading if index == 0 else palette.muted
+            rows += text_rows(line, width - MARK_CELLS - 1, style) or [Row([], palette.text)]
+        return marked(rows, " ", palette.text), []
+
+    def source(self) -> tuple[str, str]:
+        """Return the text as it came, and what it is."""
+        return "\n".join(self._lines), "the welcome"

@@ -1,0 +1,201 @@
+"""The block cursor over the transcript's view: move, fold, copy, open."""
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from wisp_tui.widgets.block import Block
+from wisp_tui.widgets.transcript_view import TranscriptView
+
+STEP_ROWS = 3
+
+
+class TranscriptCursor(TranscriptView):
+    """A cursor on one block, or on one code block of a reply; it shows while the widget has the focus."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("alt+up", "previous_block", "Previous", id="transcript.previous"),
+        Binding("alt+down", "next_block", "Next", id="transcript.next"),
+        Binding("up", "step_up", "Up", show=False, id="transcript.up"),
+        Binding("down", "step_down", "Down", show=False, id="transcript.down"),
+        Binding("enter,space", "fold", "Fold", id="transcript.fold"),
+        Binding("c", "copy", "Copy", id="transcript.copy"),
+        Binding("o", "open", "Open", id="transcript.open"),
+        Binding("home", "first", "Start", show=False, id="transcript.first"),
+        Binding("end", "last", "End", id="transcript.last"),
+    ]
+
+    class CopyRequested(Message):
+        """Text to put on the clipboard; `what` names it for the person, e.g. `the reply`."""
+
+        def __init__(self, text: str, what: str) -> None:
+            self.text = text
+            self.what = what
+            super().__init__()
+
+    class OpenRequested(Message):
+        """A block to open in the pager: its entry's id and call, where it has them, and its text."""
+
+        def __init__(self, entry: int | None, call: str | None, text: str) -> None:
+            self.entry = entry
+            self.call = call
+            self.text = text
+            super().__init__()
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._at: Block | None = None
+        self._part: int | None = None
+
+    @property
+    def chosen(self) -> Block | None:
+        """The block that the cursor is on."""
+        return self._at if self._at in self.blocks[-1:] or self._place() is not None else None
+
+    def mark_at(self, block: Block, row: int) -> bool:
+        """Mark the block that the cursor is on, or the part of it."""
+        if block is not self._at or not self.has_focus:
+            return False
+        parts = block.drawn.parts if block.drawn else []
+        if self._part is None or self._part >= len(parts):
+            return True
+        return parts[self._part].start <= row < parts[self._part].end
+
+    def on_focus(self, event: events.Focus) -> None:
+        """Put the cursor on the newest block when it is on none."""
+        if self._place() is None:
+            self._choose(self._near(len(self.blocks), -1), None)
+        self.refresh()
+
+    def on_blur(self, event: events.Blur) -> None:
+        """Take the cursor's bar away."""
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on the block that was clicked, and nothing else, whatever its text says."""
+        offset = event.get_content_offset(self)
+        if offset is not None:
+            index, _ = self._heights.find(round(self.scroll_y) + offset.y)
+            if index < len(self.blocks):
+                self._at, self._part = self.blocks[index], None
+                self.refresh()
+
+    def action_next_block(self) -> None:
+        """Go to the next code block of this block, else to the next block."""
+        self._move(1)
+
+    def action_previous_block(self) -> None:
+        """Go to the code block before this one in its block, else to the block before."""
+        self._move(-1)
+
+    def action_step_down(self) -> None:
+        """Scroll through what is longer than the view, then go on."""
+        place = self._place()
+        bottom = round(self.scroll_y) + self.scrollable_content_region.height
+        if place is None or self._rows(place)[1] <= bottom:
+            self._move(1)
+        else:
+            self.go_to(self.scroll_y + STEP_ROWS)
+
+    def action_step_up(self) -> None:
+        """Scroll back through what is longer than the view, then go back."""
+        place = self._place()
+        if place is None or self._rows(place)[0] >= round(self.scroll_y):
+            self._move(-1)
+        else:
+            self.go_to(self.scroll_y - STEP_ROWS)
+
+    def action_fold(self) -> None:
+        """Fold or unfold the block, its first row kept where it is."""
+        place = self._place()
+        if place is None or not self.blocks[place].foldable:
+            return
+        row = self._heights.top(place) - self.scroll_y
+        self._set_following(False)
+        self.blocks[place].toggle()
+        self.update_block(self.blocks[place])
+        self.go_to(self._heights.top(place) - max(0, row))
+        self._set_following(round(self.scroll_y) >= self.max_scroll_y)
+
+    def action_copy(self) -> None:
+        """Ask for the block's text on the clipboard, or for the code where the cursor is on a code block."""
+        place = self._place()
+        if place is None:
+            return
+        block = self.blocks[place]
+        parts = block.drawn.parts if block.drawn else []
+        if self._part is not None and self._part < len(parts):
+            self.post_message(self.CopyRequested(parts[self._part].text, "the code"))
+        else:
+            self.post_message(self.CopyRequested(*block.source()))
+
+    def action_open(self) -> None:
+        """Ask for the block in the pager."""
+        place = self._place()
+        if place is not None:
+            block = self.blocks[place]
+            self.post_message(self.OpenRequested(block.entry, block.call, block.source()[0]))
+
+    def action_first(self) -> None:
+        """Go to the first block."""
+        self._choose(self._near(-1, 1), None)
+        self.go_to(0)
+
+    def action_last(self) -> None:
+        """Go to the last block and follow the end."""
+        self._choose(self._near(len(self.blocks), -1), None)
+        self.follow()
+
+    def _place(self) -> int | None:
+        return None if self._at is None else self._index(self._at)
+
+    def _near(self, index: int, step: int) -> int | None:
+        """Return the next block from `index` that has rows."""
+        index += step
+        while 0 <= index < len(self.blocks):
+            first, last = self.rows_of(index)
+            if last > first:
+                return index
+            index += step
+        return None
+
+    def _move(self, step: int) -> None:
+        place = self._place()
+        if place is None:
+            self._show_chosen(self._near(len(self.blocks), -1), None)
+            return
+        self._measure(place)
+        parts = len(drawn.parts) if (drawn := self.blocks[place].drawn) else 0
+        # The stops in a block: itself, then its code blocks.
+        stop = (0 if self._part is None else self._part + 1) + step
+        if 0 <= stop <= parts:
+            self._show_chosen(place, stop - 1 if stop else None)
+            return
+        near = self._near(place, step)
+        if near is None:
+            self.go_to(self.max_scroll_y if step > 0 else 0)
+            return
+        drawn = self.blocks[near].drawn
+        back = step < 0 and drawn is not None and drawn.parts
+        self._show_chosen(near, len(drawn.parts) - 1 if back and drawn else None)
+
+    def _choose(self, index: int | None, part: int | None) -> None:
+        self._at = None if index is None else self.blocks[index]
+        self._part = part
+        self.refresh()
+
+    def _show_chosen(self, index: int | None, part: int | None) -> None:
+        self._choose(index, part)
+        if index is not None:
+            self.reveal(*self._rows(index))
+
+    def _rows(self, index: int) -> tuple[int, int]:
+        """Return the rows of the whole that the cursor stands at."""
+        first, last = self.rows_of(index)
+        drawn = self.blocks[index].drawn
+        if self._part is not None and drawn is not None and self._part < len(drawn.parts):
+            part = drawn.parts[self._part]
+            return first + part.start, first + part.end
+        return first, last
