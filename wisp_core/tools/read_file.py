@@ -1,0 +1,197 @@
+"""The tool `read_file`: a page of numbered lines; what is no text file is described or refused, never waited for."""
+
+import asyncio
+import codecs
+import difflib
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import IO, Protocol
+
+from pydantic import Field
+
+from wisp_core.errors import ToolFailure
+from wisp_core.requests import ToolKind, ToolResult
+from wisp_core.settings import KIB
+from wisp_core.text import byte_size
+from wisp_core.tools.budget import Budget
+from wisp_core.tools.capture import BINARY_SAMPLE_BYTES, is_binary
+from wisp_core.tools.page import Page, cut_page
+from wisp_core.tools.tool import Arguments, Running, Tool
+
+BLOCK_BYTES = 64 * KIB
+TRAILER_BYTES = 200
+# Of a directory at most this many names are looked at for the nearest.
+NAMES_LOOKED_AT = 2000
+PSEUDO_FOLDERS = ("/proc", "/sys", "/dev")
+CRLF_MARK = "␍"
+_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_TYPES = (
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"BM", "a BMP image"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"\x7fELF", "an ELF program or library"),
+    (b"SQLite format 3\0", "an SQLite database"),
+)
+
+
+class Protection(Protocol):
+    """Tells why a path may not be read, empty where it may."""
+
+    def refuse_path(self, path: Path) -> str:
+        """Judge a path before it is opened, symlinks resolved."""
+
+    def refuse_opened(self, fd: int, path: Path) -> str:
+        """Judge an open file by where it really is, and by device and inode."""
+
+
+class FileArguments(Arguments):
+    """The file's path, and the lines: from `offset` (1 is the first), `limit` of them."""
+
+    path: str = Field(min_length=1)
+    offset: int = Field(1, ge=1, description="first line, from 1")
+    limit: int | None = Field(None, ge=1, description="lines")
+
+
+class ReadFile(Tool[FileArguments]):
+    """Reads files; a relative path starts at `cwd`."""
+
+    name = "read_file"
+    kind = ToolKind.READS
+    description = "Read a text file as numbered lines, a page at a time."
+    arguments = FileArguments
+
+    def __init__(self, cwd: Path, budget: Budget, protection: Protection) -> None:
+        self._cwd = cwd
+        self._budget = budget
+        self._protection = protection
+
+    async def run(self, arguments: FileArguments, running: Running) -> ToolResult:
+        """Return a page of the file.
+
+        Raises:
+            ToolFailure: there is no such file, it is protected, or it is nothing that can be read.
+        """
+        stopped = threading.Event()
+        try:
+            text = await asyncio.to_thread(self._read, arguments, stopped)
+        finally:
+            # A thread cannot be cancelled: it looks at this before each block.
+            stopped.set()
+        return ToolResult(text, bytes=len(text.encode()), lines=text.count("\n") + 1)
+
+    def _read(self, arguments: FileArguments, stopped: threading.Event) -> str:
+        path = self._locate(arguments.path)
+        try:
+            _refuse_unreadable(path, os.stat(path))
+            # A FIFO or a device that takes the file's place meanwhile is opened without waiting, then refused.
+            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise ToolFailure(self._missing(path)) from error
+        except OSError as error:
+            raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
+        with open(fd, "rb", buffering=0) as file:
+            _refuse_unreadable(path, os.fstat(fd))
+            self._refuse(self._protection.refuse_opened(fd, path))
+            try:
+                return _page(file, path, arguments, self._budget.bytes, stopped)
+            except OSError as error:
+                raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
+
+    def _locate(self, given: str) -> Path:
+        if given.startswith("~"):
+            given = os.path.expanduser(given)
+        path = self._cwd / given
+        self._refuse(self._protection.refuse_path(path))
+        return path
+
+    def _refuse(self, why: str) -> None:
+        if why:
+            raise ToolFailure(why)
+
+    def _missing(self, path: Path) -> str:
+        """Return what to say of a path that is not there, with the nearest that is."""
+        parent = path.parent
+        if path.is_symlink():
+            return f"{path} is a link to {os.readlink(path)}, which does not exist"
+        while not parent.is_dir() and parent != parent.parent:
+            parent = parent.parent
+        wanted = path.relative_to(parent).parts[0]
+        near = difflib.get_close_matches(wanted, _names(parent), n=1, cutoff=0.5)
+        return f"there is no {path}; the nearest that exists is {parent / near[0] if near else parent}"
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(entry.name for entry in islice(found, NAMES_LOOKED_AT))
+    except OSError:
+        return []
+
+
+def _refuse_unreadable(path: Path, found: os.stat_result) -> None:
+    mode = found.st_mode
+    if stat.S_ISDIR(mode):
+        raise ToolFailure(f"{path} is a directory, no file")
+    if not stat.S_ISREG(mode):
+        kind = "FIFO" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
+        raise ToolFailure(f"{path} is a {kind}, no file that can be read")
+    real = os.path.realpath(path)
+    if any(real == folder or real.startswith(f"{folder}/") for folder in PSEUDO_FOLDERS):
+        raise ToolFailure(f"{path} is the system's own ({real}), no file on a disk")
+
+
+def _page(file: IO[bytes], path: Path, arguments: FileArguments, limit: int, stopped: threading.Event) -> str:
+    sample = file.read(BINARY_SAMPLE_BYTES)
+    encoding = next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
+    if encoding != "utf-16" and is_binary(sample):
+        size = os.fstat(file.fileno()).st_size
+        return f"[{path.name} is {_type(sample)} of {byte_size(size)}, no text; it is not shown]"
+    file.seek(0)
+    page = cut_page(_blocks(file, encoding, stopped), arguments.offset, arguments.limit, limit - TRAILER_BYTES)
+    if not page.shown and page.read:
+        lines = f"{page.read:,} line{'s' if page.read > 1 else ''}"
+        raise ToolFailure(f"{path} has {lines}; there is no line {arguments.offset:,}")
+    return _render(page, encoding)
+
+
+def _blocks(file: IO[bytes], encoding: str, stopped: threading.Event) -> Iterator[bytes]:
+    """Yield the file as UTF-8, without a byte order mark, until its end or until it is stopped."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    first = True
+    while not stopped.is_set() and (data := file.read(BLOCK_BYTES)):
+        if encoding == "utf-16":
+            yield decoder.decode(data).encode()
+        else:
+            yield data.removeprefix(codecs.BOM_UTF8) if first else data
+        first = False
+
+
+def _render(page: Page, encoding: str) -> str:
+    crlf = sum(line.crlf for line in page.shown)
+    # The last line may have no end, so all but one are enough for "all".
+    mixed = 0 < crlf < len(page.shown) - (page.next is None)
+    lines = [f"{line.number}\t{line.text}{CRLF_MARK if mixed and line.crlf else ''}" for line in page.shown]
+    if crlf:
+        lines.append(f"[line ends: CRLF where {CRLF_MARK} stands, else LF]" if mixed else "[line ends: CRLF]")
+    if encoding != "utf-8":
+        lines.append("[UTF-16]" if encoding == "utf-16" else "[UTF-8 with a byte order mark]")
+    if page.unsound:
+        lines.append("[bytes that are no UTF-8 are shown as \ufffd]")
+    if not page.shown:
+        lines.append("[the file is empty]")
+    lines.append("[end of file]" if page.next is None else f"more from offset {page.next}")
+    return "\n".join(lines)
+
+
+def _type(sample: bytes) -> str:
+    if sample[:4] == b"RIFF" and sample[8:12] == b"WEBP":
+        return "a WebP image"
+    return next((name for magic, name in _TYPES if sample.startswith(magic)), "a binary file")

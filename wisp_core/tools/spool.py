@@ -1,0 +1,54 @@
+"""What a tool asks of the output store: a place that takes an output as it comes and keeps it whole, or not."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from wisp_core.requests import KeptOutput
+
+
+class Spool(Protocol):
+    """One output on its way; exactly one of `keep` and `discard` ends it."""
+
+    @property
+    def failure(self) -> str:
+        """Return why nothing can be kept, empty while it can."""
+
+    def write(self, stream: str, data: bytes) -> None:
+        """Take the next bytes of a stream; never raises for a full disk."""
+
+    def keep(self, parts: Sequence[bytes | str]) -> KeptOutput | None:
+        """Keep the parts in order, bytes as they are and a stream by its name; None where it cannot be (blocks)."""
+
+    def discard(self) -> None:
+        """Forget what came."""
+
+
+class Spools(Protocol):
+    """Where outputs are kept."""
+
+    def open(self, call: str) -> Spool:
+        """Return the spool of one call."""
+
+
+class NoSpool:
+    """A spool that keeps nothing, for a conversation without an output store."""
+
+    failure = "there is no output store"
+
+    def write(self, stream: str, data: bytes) -> None:
+        """Forget it."""
+
+    def keep(self, parts: Sequence[bytes | str]) -> KeptOutput | None:
+        """Return None."""
+        return None
+
+    def discard(self) -> None:
+        """Do nothing."""
+
+
+class NoSpools:
+    """No output store."""
+
+    def open(self, call: str) -> Spool:
+        """Return a spool that keeps nothing."""
+        return NoSpool()
