@@ -83,12 +83,17 @@ def take_terminal(child: int) -> None:
 def wait_for(terminal: int, letter: bytes, began: float) -> None:
     """Read the screen until `letter` shows."""
     seen = b""
-    while letter not in seen:
+    while letter not in seen[-65552:]:
         left = began + PATIENCE - time.perf_counter()
         ready, _, _ = select.select([terminal], [], [], max(0.0, left))
         if not ready:
             raise TimeoutError(f"nothing typed showed within {PATIENCE:.0f} s; the screen had {seen[-300:]!r}")
-        seen = seen[-16:] + os.read(terminal, 65536)
+        try:
+            seen += os.read(terminal, 65536)
+        except OSError as error:
+            raise ChildProcessError(
+                f"it ended before anything typed showed; the screen had {seen[-2000:]!r}"
+            ) from error
 
 
 def end(pid: int, terminal: int) -> None:
