@@ -1,0 +1,7 @@
+"""Starts wisp-tui as `python -m wisp_tui`."""
+
+import sys
+
+from wisp_tui.main import main
+
+sys.exit(main())

@@ -1,0 +1,208 @@
+"""The app: colours, keys, leaving, signals, and what happens when it breaks."""
+
+import asyncio
+import os
+import platform
+import signal
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from textual.app import App
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.theme import Theme
+
+from wisp_core import __version__
+from wisp_core.errors import WispError
+from wisp_core.text import displayable
+from wisp_tui.commands import Palette
+from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
+from wisp_tui.screens.conversation import ConversationScreen
+from wisp_tui.screens.link import Start
+
+AGAIN_SECONDS = 2.0  # in which a second Ctrl-C leaves
+CLOSE_SECONDS = 5.0  # that an orderly end may take
+SIGNAL_STATUS = 128  # plus the signal's number is the exit status
+THEMES = (
+    Theme(
+        "wisp-dark",
+        primary="#8ab4c8",
+        accent="#8ab4c8",
+        secondary="#a9b7a0",
+        foreground="#d6d9dc",
+        background="#15181b",
+        surface="#1b1f23",
+        panel="#23282d",
+        warning="#d9b36c",
+        error="#d98080",
+        success="#93b88f",
+        dark=True,
+        variables={"border": "#343b42", "border-blurred": "#2a3036"},
+    ),
+    Theme(
+        "wisp-light",
+        primary="#2f6f8f",
+        accent="#2f6f8f",
+        secondary="#5a6b50",
+        foreground="#2b2f33",
+        background="#fbfaf7",
+        surface="#f3f1ec",
+        panel="#e9e6df",
+        warning="#8a6210",
+        error="#a33a3a",
+        success="#3f7040",
+        dark=False,
+        variables={"border": "#cfcabf", "border-blurred": "#dcd8ce"},
+    ),
+)
+
+
+class WispApp(App[None]):
+    """wisp-tui; `parting` is what to say on the terminal once it is restored."""
+
+    CSS_PATH = "styles/app.tcss"
+    TITLE = "wisp"
+    COMMANDS = {Palette}
+    BINDINGS = [
+        Binding("ctrl+c", "break", "Copy, or twice to leave", id="leave", priority=True, show=False),
+        Binding("ctrl+q", "quit", "Leave", id="quit", priority=True, show=False),
+        Binding("ctrl+p", "command_palette", "Palette", id="palette", show=False),
+    ]
+
+    def __init__(self, start: Start) -> None:
+        super().__init__()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = THEMES[0].name
+        self._start = start
+        self._broke_at = float("-inf")
+        self._leaving = False
+        self._ending: asyncio.Task[None] | None = None
+        self.parting = ""
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return the conversation, so that it is the first thing painted."""
+        return ConversationScreen(self._start)
+
+    def on_mount(self) -> None:
+        """End in order on SIGTERM and SIGHUP, which Textual leaves to kill the process with the terminal as it is."""
+        if not self.is_headless:
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                loop.add_signal_handler(number, self._end_by, number)
+
+    def on_opened(self, event: Opened) -> None:
+        """Use the person's colours and keys; say where one does not exist."""
+        if event.theme:
+            self.on_theme_wanted(ThemeWanted(event.theme))
+        known = {binding.id for binding in bound(self)} - {None}
+        for name in sorted(event.keys.keys() - known):
+            self.warn(f"keys: there is no key called {name}; F1 lists them")
+        self.set_keymap({name: key for name, key in event.keys.items() if name in known})
+
+    def on_theme_wanted(self, event: ThemeWanted) -> None:
+        """Change the colours, or list what there is."""
+        if event.theme in self.available_themes:
+            self.theme = event.theme
+            return
+        names = ", ".join(sorted(self.available_themes))
+        self.warn(f"there is no theme {event.theme}; there are {names}" if event.theme else f"themes: {names}")
+
+    async def on_leave_wanted(self, event: LeaveWanted) -> None:
+        """Leave."""
+        event.stop()
+        await self.leave()
+
+    async def on_failed(self, event: Failed) -> None:
+        """Leave with a sentence: wisp cannot go on."""
+        self.parting = f"wisp-tui: {event.sentence}"
+        await self.leave(event.status)
+
+    async def action_quit(self) -> None:
+        """Leave."""
+        await self.leave()
+
+    async def action_break(self) -> None:
+        """Copy what is selected; else set the draft aside, and the second time leave."""
+        chosen = getattr(self.focused, "selected_text", "") or self.screen.get_selected_text() or ""
+        if chosen:
+            self.copy_to_clipboard(chosen)
+            self.screen.clear_selection()
+        elif time.monotonic() - self._broke_at < AGAIN_SECONDS:
+            await self.leave()
+        else:
+            self._broke_at = time.monotonic()
+            if isinstance(self.screen, ConversationScreen):
+                self.screen.drafts.set_aside()
+            self.notify("Ctrl-C again leaves", timeout=AGAIN_SECONDS, markup=False)
+
+    async def leave(self, status: int = 0) -> None:
+        """Close the conversation in order, for as long as that may take, and end with `status`."""
+        if self._leaving:
+            return
+        self._leaving = True
+        for screen in self.screen_stack:
+            if isinstance(screen, ConversationScreen):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(screen.leave(), CLOSE_SECONDS)
+        self.exit(return_code=status)
+
+    def warn(self, sentence: str) -> None:
+        """Say what was wrong, for a moment."""
+        self.notify(displayable(sentence), severity="warning", markup=False)
+
+    def _end_by(self, number: int) -> None:
+        self._ending = asyncio.get_running_loop().create_task(self.leave(SIGNAL_STATUS + number))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave with one sentence; Textual would print a traceback with what stands in its variables."""
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+            self.parting = f"wisp-tui: {explain(error)}"
+        self._close_messages_no_wait()
+
+
+def bound(app: App[None]) -> Iterator[Binding]:
+    """Yield every binding that has a name, of the app and of what is on its screen."""
+    for node in (app, app.screen, *app.screen.query("*")):
+        for bindings in node._bindings.key_to_bindings.values():
+            yield from (binding for binding in bindings if binding.id)
+
+
+def explain(error: BaseException) -> str:
+    """Return what to tell the person; the details of a fault of wisp's own go to a file first."""
+    cause = getattr(error, "error", error)  # a worker's failure carries what failed in it
+    if isinstance(cause, WispError):
+        return cause.sentence()
+    try:
+        return f"a fault of wisp's own ended it; the conversation is whole, and a report is in {write_report(cause)}"
+    except OSError:
+        return f"a fault of wisp's own ended it ({type(cause).__name__}); the conversation is whole"
+
+
+def write_report(error: BaseException) -> Path:
+    """Write where it failed, with no word of what was said or shown, and return the file.
+
+    Raises:
+        OSError: the home cannot be written.
+    """
+    from wisp_core.settings import home_path
+
+    folder = home_path() / "crash"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    lines = [f"wisp {__version__}, Python {platform.python_version()}, {platform.platform()}, {os.environ.get('TERM')}"]
+    at: BaseException | None = error
+    while at is not None:
+        lines.append(type(at).__name__)
+        frames = traceback.extract_tb(at.__traceback__)
+        lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+        at = at.__cause__ or at.__context__
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    path.chmod(0o600)
+    return path

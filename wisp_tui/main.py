@@ -1,0 +1,80 @@
+"""The command `wisp-tui`: reads its arguments and starts the app on a terminal."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+NO_TERMINAL = "wisp-tui needs a terminal; for scripts and pipes there is `wisp chat`"
+USAGE_STATUS = 2
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the reader of the command line."""
+    found = argparse.ArgumentParser(prog="wisp-tui", description="Talk to language models that have a small window.")
+    found.add_argument("prompt", nargs="?", default="", metavar="PROMPT", help="what to send first")
+    which = found.add_mutually_exclusive_group()
+    which.add_argument("--continue", dest="newest", action="store_true", help="go on with this folder's newest thread")
+    which.add_argument("--resume", metavar="NAME", help="go on with the thread of this id, or the start of one")
+    found.add_argument("--model", metavar="M", help="the model, as provider/name")
+    found.add_argument("--mode", choices=("plan", "ask", "auto"), help="what runs without asking")
+    found.add_argument("--cwd", metavar="DIR", type=Path, help="the folder to work in")
+    found.add_argument("--list", action="store_true", help="list the threads of this home and end")
+    found.add_argument("--version", action="version", version=f"wisp {version('wisp')}")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Start wisp-tui; return the exit status: 0, 1 a crash, 2 usage, 64 cannot resume, 128 + a signal."""
+    given = parser().parse_args(arguments)
+    if given.list:
+        return list_threads()
+    if given.cwd is not None and not given.cwd.is_dir():
+        return refuse(f"--cwd: {given.cwd} is no folder")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM", "dumb") == "dumb":
+        return refuse(NO_TERMINAL)
+    # After the arguments: a wrong one, or --list, need not wait for Textual.
+    from wisp_tui.app import WispApp
+    from wisp_tui.screens.link import Start
+
+    start = Start(given.prompt, given.resume, given.newest, given.model, given.mode, given.cwd)
+    app = WispApp(start)
+    app.run()
+    if app.parting:
+        print(app.parting, file=sys.stderr)
+    return app.return_code or 0
+
+
+def refuse(sentence: str) -> int:
+    """Say what is wrong and return the exit status for it."""
+    print(f"wisp-tui: {sentence}", file=sys.stderr)
+    return USAGE_STATUS
+
+
+def list_threads() -> int:
+    """Print the threads of this home, one a line."""
+    import asyncio
+
+    from wisp_core.errors import WispError
+    from wisp_core.text import displayable, one_line
+    from wisp_core.wisp import Wisp
+
+    async def rows() -> list[str]:
+        wisp = await Wisp.open(face="tui")
+        try:
+            return [
+                f"{row.id}  {row.updated[:16].replace('T', ' ')}  {row.turns:>4} turns  "
+                f"{one_line(displayable(row.title), 60)}"
+                for row in await wisp.threads(1000)
+            ]
+        finally:
+            await wisp.close()
+
+    try:
+        for row in asyncio.run(rows()):
+            print(row)
+    except WispError as error:
+        return refuse(error.sentence())
+    return 0

@@ -1,0 +1,33 @@
+"""What the screens tell the app."""
+
+from textual.message import Message
+
+
+class Opened(Message):
+    """The home and the conversation are open; `theme` and `keys` are the person's settings."""
+
+    def __init__(self, theme: str, keys: dict[str, str]) -> None:
+        super().__init__()
+        self.theme = theme
+        self.keys = keys
+
+
+class LeaveWanted(Message):
+    """The person wants to leave."""
+
+
+class ThemeWanted(Message):
+    """The person wants other colours."""
+
+    def __init__(self, theme: str) -> None:
+        super().__init__()
+        self.theme = theme
+
+
+class Failed(Message):
+    """wisp cannot go on: `sentence` says why, `status` is the exit status."""
+
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__()
+        self.sentence = sentence
+        self.status = status

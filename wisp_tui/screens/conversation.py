@@ -1,0 +1,226 @@
+"""The conversation: the transcript, questions, what waits, the input, the status line and the keys."""
+
+from typing import Any
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.timer import Timer
+
+from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Said
+from wisp_core.errors import ResumeError, SettingsError, UsageError, WispError
+from wisp_core.requests import Approval
+from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
+from wisp_tui.screens.conversation_actions import ConversationActions
+from wisp_tui.screens.drafts import Drafts
+from wisp_tui.screens.hearing import IDLE, Hearing
+from wisp_tui.screens.link import Link, Start
+from wisp_tui.screens.place import branch_of, directory_of
+from wisp_tui.screens.questions import Questions
+from wisp_tui.widgets.approval import ApprovalPanel
+from wisp_tui.widgets.input_box import InputBox
+from wisp_tui.widgets.keys import Keys
+from wisp_tui.widgets.queue import Queue
+from wisp_tui.widgets.recall import MARKS, Draft
+from wisp_tui.widgets.status import Status
+from wisp_tui.widgets.transcript import Transcript
+
+SAVE_AFTER = 1.0  # seconds without a key after which the draft is kept
+STATUS = {ResumeError: 64, SettingsError: 2, UsageError: 2}  # the exit status of what stops a start; else 1
+HINT = "Enter sends · / commands · F1 keys"
+
+
+class ConversationScreen(ConversationActions):
+    """One thread's place to work in."""
+
+    def __init__(self, start: Start) -> None:
+        super().__init__()
+        self._start = start
+        self._hearing: Hearing | None = None
+        self._saving: Timer | None = None
+        self._questions = Questions(self._show_question)
+        self.link = Link(start, hear=self._hear, ask=self._questions.ask, changed=self._changed, tell=self._note)
+
+    def compose(self) -> ComposeResult:
+        """Lay out from top to bottom."""
+        yield Transcript()
+        yield ApprovalPanel()
+        yield Queue()
+        yield InputBox(self._gate)
+        yield Status()
+        yield Keys()
+
+    def on_mount(self) -> None:
+        """Take input at once; everything else comes after the first paint."""
+        self.drafts = Drafts(self.box)
+        self.box.prompt.focus()
+        self.call_after_refresh(self._begin)
+
+    @work(group="core")
+    async def _begin(self) -> None:
+        """Open the core beside the input, then send prompts for as long as the screen lives."""
+        try:
+            await self.link.load()
+            self.box.commands = [(name, f"{usage}  {text}".strip()) for name, usage, text in self.link.commands]
+            await self.link.open()
+            self._show_thread()
+            settings = self.link.wisp.settings
+            self.post_message(Opened(settings.theme, settings.keys))
+            await self.drafts.open(self.link.wisp, self.link.thread.record.cwd)
+            if self._start.prompt:
+                await self.link.send(self._start.prompt)
+        except WispError as error:
+            self.post_message(Failed(error.sentence(), STATUS.get(type(error), 1)))
+        else:
+            await self.link.serve()
+
+    def _show_thread(self) -> None:
+        thread, wisp = self.link.thread, self.link.wisp
+        record, status = thread.record, self.query_one(Status)
+        self._hearing = Hearing(record, self.transcript, status)
+        status.tell(
+            doing=IDLE,
+            since=None,
+            model=thread.model,
+            mode=record.mode.value,
+            share=None,
+            tokens=record.totals.total,
+            target=wisp.settings.context.target,
+            budget=wisp.settings.context.budget,
+            directory=directory_of(record.cwd),
+            branch=branch_of(record.cwd),
+        )
+        lines = wisp.notes if thread.model == wisp.model else [f"{thread.model}: as this conversation had it"]
+        if record.entries:
+            self.transcript.show_all(record.entries.values(), record.turns)
+            for line in lines:
+                self._note(line, "info")
+        else:
+            self.transcript.show_welcome([*lines, HINT])
+
+    def _hear(self, published: Any) -> None:
+        if self._hearing is not None:
+            self._hearing.hear(published)
+        if published.name in ("prompt", "turn.end"):
+            self._changed()
+
+    def _changed(self) -> None:
+        """Show anew what waits and what Esc does."""
+        if self.is_attached:
+            waiting = self.link.queue
+            self.query_one(Queue).hold([one.text for one in waiting], held=self.link.held)
+            self.query_one(Status).tell(queued=len(waiting), held=self.link.held)
+            self.box.waiting = len(waiting)
+            self.refresh_bindings()
+
+    def _note(self, text: str, kind: str) -> None:
+        self.transcript.note(text, kind)
+
+    def _show_question(self, approval: Approval | None, waiting: int) -> None:
+        if self.is_attached:
+            self.panel.ask(approval, waiting)
+            self.refresh_bindings()
+
+    def on_approval_panel_answered(self, event: ApprovalPanel.Answered) -> None:
+        """Hand the answer to whoever asked."""
+        event.stop()
+        self._questions.answer(event.approval, event.answer)
+        self.box.prompt.focus()
+
+    def _gate(self, event: events.Key) -> bool:
+        """Take a key that is meant for the question; what was pressed before it was seen goes on to the draft."""
+        panel = self.panel
+        if not panel.open:
+            return False
+        if panel.takes(event.time, self.box.prompt.typed_at):
+            return panel.press(event.key)
+        return event.key == "escape" or (event.key == "enter" and not panel.was_visible(event.time))
+
+    def on_key(self, event: events.Key) -> None:
+        """Give the question its keys while the transcript has the focus."""
+        if self.focused is self.transcript and self._gate(event):
+            event.stop()
+            event.prevent_default()
+
+    def on_screen_resume(self) -> None:
+        """Count anew how long a question has been visible: another screen covered it."""
+        if self.panel.open:
+            self.panel.appear()
+
+    async def on_input_box_sent(self, event: InputBox.Sent) -> None:
+        """Send a prompt, run a command, or let go what is held."""
+        event.stop()
+        draft = event.draft
+        if not draft.text.strip():
+            self.link.release()
+            return
+        self.run_worker(self.drafts.sent(draft), group="drafts")
+        if not draft.literal and draft.text[0] in "/!":
+            self._run_line(draft)
+        else:
+            await self.link.send(draft.text if draft.literal else Draft.read(draft.text).text)
+
+    async def on_input_box_take_back_wanted(self, event: InputBox.TakeBackWanted) -> None:
+        """Put the last queued prompt back into the input."""
+        event.stop()
+        text = await self.link.take_back()
+        self.box.put(Draft(text, literal=text[:1] in MARKS))
+
+    def on_input_box_edited(self, event: InputBox.Edited) -> None:
+        """Keep the draft once the fingers rest, and tell what Esc does now."""
+        event.stop()
+        self.refresh_bindings()
+        if self._saving is not None:
+            self._saving.stop()
+        self._saving = self.set_timer(SAVE_AFTER, self.drafts.save)
+
+    @work(group="line")
+    async def _run_line(self, draft: Draft) -> None:
+        """Run a slash command or the person's own command; one that has to wait goes back into the input."""
+        own = draft.text[0] == "!"
+        if not self.link.opened or (own and self.link.busy):
+            self._note("that waits until what runs has ended; it is in the input again", "warning")
+            self.box.put(draft)
+            return
+        try:
+            if own:
+                await self.link.shell(draft.text[1:].strip())
+            else:
+                await self._follow(await self.link.command(draft.text))
+        except WispError as error:
+            self._note(error.sentence(), "error")
+
+    async def _follow(self, result: Any) -> None:
+        match result:
+            case Said(title, text):
+                if text:
+                    self._note(f"{title}\n{text}" if title else text, "info")
+            case Begin():
+                await self._switch(None)
+            case Open(thread):
+                await self._switch(thread)
+            case Restyle(theme):
+                self.post_message(ThemeWanted(theme))
+            case Page(call, title, text):
+                self.show_page(call, title, text)
+            case Leave():
+                self.post_message(LeaveWanted())
+
+    async def _switch(self, thread: str | None) -> None:
+        await self.link.switch(thread)
+        self.transcript.clear()
+        self._show_thread()
+
+    def on_transcript_copy_requested(self, event: Transcript.CopyRequested) -> None:
+        """Copy through the terminal, and say so: whether it took it cannot be known."""
+        self.app.copy_to_clipboard(event.text)
+        self.app.notify(f"sent {event.what} to the terminal's clipboard", markup=False)
+
+    def on_transcript_open_requested(self, event: Transcript.OpenRequested) -> None:
+        """Page a block."""
+        where = f"entry {event.entry}" if event.entry is not None else "note"
+        self.show_page(event.call or "", where, event.text)
+
+    async def leave(self) -> None:
+        """Keep what is unsent and close the conversation."""
+        await self.drafts.save()
+        await self.link.close()

@@ -1,0 +1,52 @@
+"""Keeps what is typed and not sent, and what was sent, from one start to the next."""
+
+from typing import TYPE_CHECKING
+
+from wisp_tui.widgets.input_box import InputBox
+from wisp_tui.widgets.recall import Draft
+
+if TYPE_CHECKING:
+    from wisp_core.wisp import Wisp
+
+HISTORY = 500  # prompts of earlier sessions behind Up
+
+
+class Drafts:
+    """The input's memory; it has a store from `open` on."""
+
+    def __init__(self, box: InputBox) -> None:
+        self._box = box
+        self._wisp: Wisp | None = None
+        self._key = ""
+        self._aside = Draft()
+
+    async def open(self, wisp: "Wisp", key: str) -> None:
+        """Fill the input and what is behind it from the store; what was typed meanwhile stays."""
+        self._wisp, self._key = wisp, key
+        self._box.recall.fill(await wisp.desk.history(HISTORY))
+        kept = await wisp.desk.draft_get(key)
+        if not kept:
+            return
+        if self._box.prompt.text:
+            self._box.recall.add(Draft.read(kept))
+        else:
+            self._box.prompt.put(Draft.read(kept))
+
+    def set_aside(self) -> None:
+        """Empty the input as Ctrl-C does; what stood there is still the unsent text."""
+        if self._box.prompt.text:
+            self._aside = self._box.prompt.draft
+            self._box.clear()
+
+    async def save(self) -> None:
+        """Keep what is unsent."""
+        if self._wisp is not None:
+            draft = self._box.prompt.draft if self._box.prompt.text else self._aside
+            await self._wisp.desk.draft_set(self._key, draft.written())
+
+    async def sent(self, draft: Draft) -> None:
+        """Remember what was sent."""
+        self._aside = Draft()
+        if self._wisp is not None:
+            await self._wisp.desk.history_add(draft.written())
+            await self.save()

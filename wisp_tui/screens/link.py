@@ -1,0 +1,221 @@
+"""What joins the screen to the core: opens it after the first paint, sends prompts in order, keeps the queue."""
+
+import asyncio
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wisp_core.errors import ResumeError, WispError
+from wisp_core.records import Outcome
+from wisp_core.requests import Answer, Approval
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from wisp_core.events import Published
+    from wisp_core.thread import Thread
+    from wisp_core.wisp import Wisp
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How wisp was started; None and empty are what was not given."""
+
+    prompt: str = ""
+    resume: str | None = None
+    newest: bool = False
+    model: str | None = None
+    mode: str | None = None
+    cwd: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A prompt in the queue; `kept` is its id in the store, None while it is not there."""
+
+    text: str
+    kept: int | None = None
+
+
+class Link:
+    """One conversation's way to the core; `wisp` and `thread` are there from `open` on."""
+
+    wisp: "Wisp"
+    thread: "Thread"
+
+    def __init__(
+        self,
+        start: Start,
+        *,
+        hear: "Callable[[Published], None]",
+        ask: "Callable[[Approval], Awaitable[Answer]]",
+        changed: Callable[[], None],
+        tell: Callable[[str, str], None],
+    ) -> None:
+        self._start = start
+        self._hear = hear
+        self._ask = ask
+        self._changed = changed
+        self._tell = tell
+        self._wake = asyncio.Event()
+        self._registry: Any = None
+        self.opened = False
+        self.queue: list[Waiting] = []
+        self.held = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs."""
+        return self.opened and self.thread.busy
+
+    @property
+    def commands(self) -> Sequence[tuple[str, str, str]]:
+        """The slash commands as (name, usage, help)."""
+        return [(c.name, c.usage, c.help) for c in self._registry.COMMANDS.values()] if self._registry else []
+
+    async def load(self) -> None:
+        """Load the core beside the screen that is up already."""
+        self._core = await asyncio.to_thread(importlib.import_module, "wisp_core.wisp")
+        self._registry = await asyncio.to_thread(importlib.import_module, "wisp_core.commands.registry")
+
+    async def open(self) -> None:
+        """Open the home and the conversation that was asked for.
+
+        Raises:
+            WispError: a setting, the home or the conversation; the message is for the person.
+        """
+        start = self._start
+        given = {key: value for key, value in (("model", start.model), ("mode", start.mode)) if value}
+        self.wisp = await self._core.Wisp.open(face="tui", cwd=start.cwd, given=given)
+        named = await self.wisp.find_thread(start.resume) if start.resume else None
+        if start.newest:
+            named = await self.wisp.newest_thread()
+            if named is None:
+                raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp-tui`")
+        await self._open_thread(named)
+        self.opened = True
+
+    async def switch(self, thread: str | None) -> None:
+        """Go on in the thread of this id, or in a new one.
+
+        Raises:
+            WispError: it cannot be opened; the one before stays open.
+        """
+        before = self.thread
+        await self._open_thread(thread)
+        await before.close()
+
+    async def _open_thread(self, named: str | None) -> None:
+        if named is None:
+            self.thread = await self.wisp.new_thread(listen=self._hear, ask=self._ask)
+        else:
+            self.thread = await self.wisp.open_thread(named, listen=self._hear, ask=self._ask)
+        typed = [waiting.text for waiting in self.queue if waiting.kept is None]
+        rows = await self.wisp.desk.queue_list(self.thread.record.id)
+        self.queue = [Waiting(row.text, row.id) for row in rows]
+        self.held = bool(self.queue)
+        for text in typed:
+            await self._keep(text)
+        self._wake.set()
+        self._changed()
+
+    async def send(self, text: str) -> None:
+        """Send a prompt now, or behind what runs."""
+        if not self.opened:
+            self.queue.append(Waiting(text))
+        elif self.busy or self.queue:
+            await self._keep(text)
+        else:
+            self.queue.append(Waiting(text))
+        if self.held:
+            self._changed()
+        else:
+            self.release()
+
+    def release(self) -> None:
+        """Send what is held."""
+        self.held = False
+        self._wake.set()
+        self._changed()
+
+    async def take_back(self) -> str:
+        """Take the last prompt out of the queue and return its text, empty where none waits."""
+        if not self.queue:
+            return ""
+        last = self.queue.pop()
+        await self._forget(last)
+        return last.text
+
+    async def drop(self) -> None:
+        """Drop every prompt that waits."""
+        while self.queue:
+            await self._forget(self.queue.pop())
+
+    async def serve(self) -> None:
+        """Send the prompts of the queue in order, for as long as the screen lives."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self.queue and not self.held and not self.busy:
+                await self._settle(await self._send(self.queue.pop(0)))
+
+    async def command(self, line: str) -> Any:
+        """Run a slash command and return what it asks of the screen.
+
+        Raises:
+            WispError: what was wrong.
+        """
+        was = self.thread
+        try:
+            return await self._registry.run(line, self.thread, self.wisp)
+        finally:
+            turn = was.record.turns.get(was.record.last_turn)
+            await self._settle(turn.outcome if turn is not None and turn.outcome else Outcome.DONE)
+            self._wake.set()
+
+    async def shell(self, command: str) -> None:
+        """Run the person's own command.
+
+        Raises:
+            WispError: it could not be run.
+        """
+        await self.thread.run_command(command)
+        self._wake.set()
+
+    def interrupt(self) -> bool:
+        """Interrupt the turn; tell whether there was one."""
+        return self.opened and self.thread.cancel()
+
+    async def close(self) -> None:
+        """Leave the thread and the home in order; what waits is held for the next start."""
+        if self.opened:
+            self.held = True
+            await self.thread.close()
+            await self.wisp.close()
+
+    async def _send(self, waiting: Waiting) -> Outcome:
+        self._changed()
+        # Sending begins before the place in the queue is given up: a crash between the two repeats, never loses.
+        sending = asyncio.create_task(self.thread.send(waiting.text))
+        try:
+            await self._forget(waiting)
+            return await sending
+        except WispError as error:
+            self._tell(error.sentence(), "error")
+            return Outcome.FAILED
+
+    async def _settle(self, outcome: Outcome) -> None:
+        if outcome is not Outcome.DONE and self.queue:
+            self.held = True
+            await self.wisp.desk.queue_hold(self.thread.record.id)
+        self._changed()
+
+    async def _keep(self, text: str) -> None:
+        self.queue.append(Waiting(text, await self.wisp.desk.queue_put(self.thread.record.id, text)))
+
+    async def _forget(self, waiting: Waiting) -> None:
+        if waiting.kept is not None:
+            await self.wisp.desk.queue_remove(waiting.kept)
+        self._changed()

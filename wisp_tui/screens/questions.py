@@ -1,0 +1,38 @@
+"""The questions that wait for the person, asked one at a time in the order in which they came."""
+
+import asyncio
+from collections.abc import Callable
+
+from wisp_core.requests import Answer, Approval
+
+
+class Questions:
+    """`show` is told of the question to show, None where none waits, and how many wait behind it."""
+
+    def __init__(self, show: Callable[[Approval | None, int], None]) -> None:
+        self._show = show
+        self._waiting: list[tuple[Approval, asyncio.Future[Answer]]] = []
+
+    async def ask(self, approval: Approval) -> Answer:
+        """Return the person's answer; a question that is cancelled goes from the screen."""
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        asked = (approval, answer)
+        self._waiting.append(asked)
+        if len(self._waiting) == 1:
+            self._next()
+        try:
+            return await answer
+        finally:
+            first = self._waiting[0] is asked
+            self._waiting.remove(asked)
+            if first:
+                self._next()
+
+    def answer(self, approval: Approval, answer: Answer) -> None:
+        """Hand an answer to whoever asked."""
+        for asked, waits in self._waiting:
+            if asked is approval and not waits.done():
+                waits.set_result(answer)
+
+    def _next(self) -> None:
+        self._show(self._waiting[0][0] if self._waiting else None, max(0, len(self._waiting) - 1))

@@ -1,0 +1,37 @@
+"""The footer: the keys that work now, each a thing to click as well."""
+
+from textual.content import Content
+from textual.screen import Screen
+from textual.style import Style
+from textual.widget import Widget
+
+GAP = "   "
+
+
+class Keys(Widget, can_focus=False):
+    """One line made of the screen's active bindings, so that it follows the person's own keys."""
+
+    DEFAULT_CSS = "Keys { height: 1; padding: 0 1; color: $text-muted; }"
+
+    def on_mount(self) -> None:
+        """Follow the bindings."""
+        self.screen.bindings_updated_signal.subscribe(self, self._follow)
+
+    def _follow(self, _screen: Screen[object]) -> None:
+        self.refresh()
+
+    def render(self) -> Content:
+        """Return as many keys as fit, in the order in which they were bound."""
+        shown: list[Content] = []
+        left = self.size.width
+        for node, binding, enabled, _ in self.screen.active_bindings.values():
+            if not binding.show or not enabled:
+                continue
+            item = Content.assemble((self.app.get_key_display(binding), "$accent"), " ", binding.description)
+            if item.cell_length > left:
+                break
+            left -= item.cell_length + len(GAP)
+            where = "app" if node is self.app else "screen"
+            action = binding.action if "." in binding.action else f"{where}.{binding.action}"
+            shown.append(item.stylize(Style.from_meta({"@click": action})))
+        return Content(GAP).join(shown)

@@ -1,0 +1,222 @@
+"""The input: many lines, long pastes as labels that cannot be broken, and Enter that tells typing from pasting."""
+
+from collections.abc import Callable
+
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult
+
+from wisp_core.text import displayable
+from wisp_tui.widgets.pastes import Pastes
+from wisp_tui.widgets.recall import Draft
+
+BURST_GAP = 0.030  # seconds: keys closer than this come from a paste or a program, not from fingers
+BURST_KEYS = 3  # keys: a run this long is a burst
+CHORD_SECONDS = 2.0  # how long Ctrl-X waits for its second key
+WHOLE_LINES = 200  # lines: a draft that was put here and is longer stands as a label
+WHOLE_CHARACTERS = 20_000  # characters: likewise
+
+
+class Prompt(TextArea):
+    """The input; `gate` sees each key first and returns whether it took it."""
+
+    BINDINGS = [
+        Binding("enter", "submit", "Send", id="prompt.send", show=False),
+        Binding(
+            "ctrl+j,shift+enter,alt+enter,ctrl+enter,shift+\r",
+            "newline",
+            "New line",
+            id="prompt.newline",
+            show=False,
+            key_display="^j",
+        ),
+        Binding("up", "earlier", "Earlier prompt", id="prompt.earlier", show=False),
+        Binding("down", "later", "Later prompt", id="prompt.later", show=False),
+        Binding("tab", "complete", "Complete", id="prompt.complete", show=False),
+        Binding("ctrl+x", "chord", "Cut, or with Ctrl-E the editor", show=False),
+        Binding("end,ctrl+e", "end", "End of line", show=False),
+    ]
+
+    class Submitted(Message):
+        """The person sends `draft`."""
+
+        def __init__(self, draft: Draft) -> None:
+            super().__init__()
+            self.draft = draft
+
+    class Reached(Message):
+        """The cursor wants to leave the first row upwards (`step` -1) or the last downwards (1)."""
+
+        def __init__(self, step: int) -> None:
+            super().__init__()
+            self.step = step
+
+    class Completed(Message):
+        """The person wants what they type completed."""
+
+    class EditorWanted(Message):
+        """The person wants to go on in their editor."""
+
+    def __init__(self, gate: Callable[[events.Key], bool], *, id: str = "prompt") -> None:
+        super().__init__(id=id, soft_wrap=True, compact=True, highlight_cursor_line=False)
+        self._gate = gate
+        self._pastes = Pastes()
+        self._literal = False  # the first character of the text means only itself
+        self._pasted = False  # some draft since the last `put` did
+        self._pasting = False
+        self._last_key = float("-inf")
+        self._burst = 0
+        self._burst_broke = False
+        self._pending: Timer | None = None
+        self._chord_until = 0.0
+        self.typed_at = float("-inf")  # seconds: when a key or a paste last went into the draft
+
+    @property
+    def draft(self) -> Draft:
+        """What would be sent."""
+        return Draft(self._pastes.expand(self.text), self._literal)
+
+    def put(self, draft: Draft) -> None:
+        """Put a draft here, the cursor at its end; one too long to edit at ease stands as a label."""
+        self._pastes.forget()
+        text = draft.text
+        long = text.count("\n") > WHOLE_LINES or len(text) > WHOLE_CHARACTERS
+        self.text = self._pastes.label(text) if long or displayable(text) != text else text
+        self._literal = self._pasted = draft.literal
+        self.move_cursor(self.document.end)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Make an edit, widened so that it takes a label whole or leaves it whole."""
+        top, bottom = sorted((edit.from_location, edit.to_location))
+        start, end = self._outside(top, insert=top == bottom), self._outside(bottom, insert=top == bottom, end=True)
+        widened = Edit(edit.text, start, end, edit.maintain_selection_offset)
+        if top == (0, 0) and edit.text:
+            self._literal = self._pasting
+            self._pasted |= self._pasting
+        return super().edit(widened)
+
+    def action_undo(self) -> None:
+        """Undo; a text that may be a paste again means nothing by its first character."""
+        super().action_undo()
+        self._literal |= self._pasted
+
+    def action_redo(self) -> None:
+        """Redo, with the same care."""
+        super().action_redo()
+        self._literal |= self._pasted
+
+    def action_submit(self) -> None:
+        """Send, unless this Enter is in the middle of text that arrives all at once."""
+        if self._burst < BURST_KEYS:
+            self._send()
+        elif self._burst_broke:
+            self.insert("\n")
+        else:
+            self._pending = self.set_timer(BURST_GAP, self._send)
+
+    def action_newline(self) -> None:
+        """Break the line."""
+        self.insert("\n")
+
+    def action_earlier(self) -> None:
+        """Go up a row, out of the first one."""
+        if self.wrapped_document.location_to_offset(self.cursor_location).y == 0:
+            self.post_message(self.Reached(-1))
+        else:
+            self.action_cursor_up()
+
+    def action_later(self) -> None:
+        """Go down a row, out of the last one."""
+        if self.wrapped_document.location_to_offset(self.cursor_location).y >= self.wrapped_document.height - 1:
+            self.post_message(self.Reached(1))
+        else:
+            self.action_cursor_down()
+
+    def action_complete(self) -> None:
+        """Ask for a completion."""
+        self.post_message(self.Completed())
+
+    def action_chord(self) -> None:
+        """Cut the selection, or wait for the second key of Ctrl-X Ctrl-E."""
+        if self.selected_text:
+            self.action_cut()
+        else:
+            self._chord_until = self._last_key + CHORD_SECONDS
+
+    def action_end(self) -> None:
+        """Go to the end of the line; after Ctrl-X, into the editor."""
+        if self._last_key < self._chord_until:
+            self._chord_until = 0.0
+            self.post_message(self.EditorWanted())
+        else:
+            self.action_cursor_line_end()
+
+    async def _on_key(self, event: events.Key) -> None:
+        near = event.time - self._last_key < BURST_GAP
+        self._last_key = event.time
+        if self._gate(event):
+            event.stop()
+            event.prevent_default()
+            return
+        self._burst = self._burst + 1 if near else 0
+        if not near:
+            self._burst_broke = False
+        self._settle_enter(near)
+        if event.is_printable or event.key in {"backspace", "delete", "enter", "ctrl+j"}:
+            self.typed_at = event.time
+        if event.key == "enter":
+            # The binding decides what Enter does; the text area would break the line.
+            event.prevent_default()
+            if self.text[:1] and self._backslash():
+                event.stop()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.typed_at = event.time
+        self._burst = 0
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        if not text:
+            return
+        self._pasting = True
+        try:
+            shown = self._pastes.label(text) if self._pastes.collapses(text) else text
+            result = self._replace_via_keyboard(shown, *self.selection)
+        finally:
+            self._pasting = False
+        if result is not None:
+            self.move_cursor(result.end_location)
+            self.focus()
+
+    def _backslash(self) -> bool:
+        """Turn a backslash before the cursor into a line break, and tell whether there was one."""
+        row, column = self.cursor_location
+        if self.selected_text or column == 0 or self.document.get_line(row)[column - 1] != "\\":
+            return False
+        self.replace("\n", (row, column - 1), (row, column))
+        return True
+
+    def _settle_enter(self, near: bool) -> None:
+        """Make the Enter that waits a line break, when more text follows it at once."""
+        if self._pending is not None and near:
+            self._pending.stop()
+            self.insert("\n")
+            self._burst_broke = True
+        self._pending = None
+
+    def _send(self) -> None:
+        self._pending = None
+        self.post_message(self.Submitted(self.draft))
+
+    def _outside(self, place: tuple[int, int], *, insert: bool, end: bool = False) -> tuple[int, int]:
+        """Return `place`, moved out of the label that it is inside of: to its end for an insertion or an end."""
+        row, column = place
+        if row >= self.document.line_count:
+            return place
+        for first, last in self._pastes.spans(self.document.get_line(row)):
+            if first < column < last:
+                return (row, last if insert or end else first)
+        return place
