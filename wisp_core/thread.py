@@ -20,8 +20,9 @@ from wisp_core.events import (
     TurnEnd,
 )
 from wisp_core.journal import Journal
+from wisp_core.models.backend import ModelBackend
 from wisp_core.models.catalogue import open_backend
-from wisp_core.records import Mode, Outcome, ReplyContent, ThreadRecord
+from wisp_core.records import Mode, Outcome, ThreadRecord
 from wisp_core.requests import Answer, Approval, Composition, Estimate, Window
 from wisp_core.settings import Settings
 from wisp_core.store.outputs import Outputs, Page
@@ -64,7 +65,7 @@ class Thread:
         self._asking = asyncio.Lock()
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | None = None
-        self._backend = open_backend(model or record.model, furniture.settings, furniture.environ)
+        self._backend = self._open(model or record.model)
 
     @property
     def model(self) -> str:
@@ -114,7 +115,7 @@ class Thread:
         async with self._order:
             await self._prepare()
             try:
-                await run_command(self._parts(), command, self.record.last_turn + 1)
+                await run_command(self._parts(self.record.last_turn + 1), command)
             except ToolFailure as failure:
                 raise UsageError(str(failure)) from failure
 
@@ -124,37 +125,23 @@ class Thread:
             return False
         return self._running.cancel()
 
-    async def settle(self, *, model: str | None, mode: Mode | None) -> None:
-        """Record what an opened thread goes on with, and the end of a turn that a crash left open."""
+    async def change(self, *, model: str | None = None, mode: Mode | None = None, title: str | None = None) -> None:
+        """Go on over the same record with another model, mode or title; also ends a turn that a crash left open.
+
+        Raises:
+            NoModelError: there is no such model.
+        """
+        if model is not None and model != self._backend.name:
+            async with self._order:
+                old, self._backend = self._backend, self._open(model)
+                await old.close()
         await self._prepare()
         if model is not None and model != self.record.model:
             await self._write(ModelChanged(model=model))
         if mode is not None and mode is not self.record.mode:
             await self._write(ModeChanged(mode=mode.value))
-
-    async def change_model(self, name: str) -> None:
-        """Go on over the same record with another model.
-
-        Raises:
-            NoModelError: there is no such model.
-        """
-        async with self._order:
-            backend = open_backend(name, self._furniture.settings, self._furniture.environ)
-            old, self._backend = self._backend, backend
-            await old.close()
-            await self._prepare()
-            await self._write(ModelChanged(model=name))
-            await self.warm()
-
-    async def change_mode(self, mode: Mode) -> None:
-        """Change what runs without asking."""
-        await self._prepare()
-        await self._write(ModeChanged(mode=mode.value))
-
-    async def rename(self, title: str) -> None:
-        """Give the thread a title."""
-        await self._prepare()
-        await self._write(ThreadRenamed(title=one_line(sound(title), TITLE_CHARACTERS)))
+        if title is not None:
+            await self._write(ThreadRenamed(title=one_line(sound(title), TITLE_CHARACTERS)))
 
     async def warm(self) -> None:
         """Learn the window and let a local model load, ahead of the first request."""
@@ -169,16 +156,12 @@ class Thread:
         """Return the estimate of that, with the tools' schemas."""
         schemas = self._furniture.registry.schemas() if self._backend.capabilities.tools else ()
         return estimate(
-            self.next_request(), schemas, self.window, self._furniture.settings.context, turn=self.record.last_turn
+            self.next_request(),
+            schemas,
+            window=self.window,
+            settings=self._furniture.settings.context,
+            turn=self.record.last_turn,
         )
-
-    def last_finish(self) -> str:
-        """Return how the latest reply finished, empty before the first."""
-        for entry_id in reversed(self.record.active):
-            content = self.record.entries[entry_id].content
-            if isinstance(content, ReplyContent):
-                return content.finish
-        return ""
 
     async def close(self) -> None:
         """Interrupt what runs, wait for its end to be recorded, and let the model go."""
@@ -191,6 +174,9 @@ class Thread:
     async def output_page(self, call: str, offset: int = 0) -> Page | None:
         """Return a page of a stored output from byte `offset`, None where nothing more than the result is kept."""
         return await asyncio.to_thread(self._furniture.outputs.read_page, call, offset)
+
+    def _open(self, model: str) -> ModelBackend:
+        return open_backend(model, self._furniture.settings, self._furniture.environ)
 
     async def _prepare(self) -> None:
         """Record the thread's start before its first event, and the end of a turn that a crash left open."""
@@ -210,7 +196,7 @@ class Thread:
 
     async def _run(self, turn: int) -> Outcome:
         await self._look()
-        self._running = asyncio.create_task(run_turn(self._parts(), turn), name=f"turn {turn}")
+        self._running = asyncio.create_task(run_turn(self._parts(turn)), name=f"turn {turn}")
         try:
             return await self._running
         except asyncio.CancelledError:
@@ -226,7 +212,7 @@ class Thread:
         self.window = await self._backend.window()
         self._furniture.budget.set_window(self.window.tokens if self.window else None)
 
-    def _parts(self) -> Participants:
+    def _parts(self, turn: int) -> Participants:
         return Participants(
             record=self.record,
             journal=self._furniture.journal,
@@ -234,6 +220,7 @@ class Thread:
             toolbox=self._furniture.registry,
             ask=self._ask_in_order,
             settings=self._furniture.settings,
+            turn=turn,
         )
 
     async def _ask_in_order(self, approval: Approval) -> Answer:

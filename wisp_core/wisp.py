@@ -5,7 +5,7 @@ import os
 import platform
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from wisp_core import __version__
 from wisp_core.audit.verify import verify
@@ -13,7 +13,7 @@ from wisp_core.errors import ResumeError, UsageError
 from wisp_core.events import Published, SessionEnd, SessionStart
 from wisp_core.journal import Journal, rebuild
 from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, choose
-from wisp_core.permissions.decide import check_rules
+from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, Mode, ThreadRecord
 from wisp_core.settings import Settings, home_path, load_settings
@@ -29,7 +29,7 @@ from wisp_core.tools.run_command import RunCommand
 from wisp_core.tools.tool import Tool
 from wisp_core.turn.protocols import Ask
 
-Listen = Callable[[Published], None]
+Listen: TypeAlias = Callable[[Published], None]
 FIND_AMONG = 10_000
 """How many of the newest threads are searched for a title."""
 
@@ -41,7 +41,7 @@ class Wisp:
     """
 
     def __init__(
-        self, home: Path, settings: Settings, journal: Journal, *, cwd: Path, only: Collection[str] | None
+        self, home: Path, settings: Settings, *, journal: Journal, cwd: Path, only: Collection[str] | None
     ) -> None:
         self.home = home
         self.settings = settings
@@ -75,10 +75,10 @@ class Wisp:
         home = home or home_path()
         folder = _folder(cwd)
         settings = load_settings(home, given)
-        check_rules(settings.permissions)
+        read_rules(Mode(settings.mode), settings.permissions)
         choice = choose(settings, os.environ)
         journal = await Journal.open(home, settings)
-        wisp = cls(home, settings, journal, cwd=folder, only=only_tools)
+        wisp = cls(home, settings, journal=journal, cwd=folder, only=only_tools)
         try:
             wisp.model, wisp.why = choice.model, f"{choice.model}: {choice.why}"
             wisp._check_tools()
@@ -104,7 +104,7 @@ class Wisp:
         record.cwd = str(self.cwd)
         record.model = model or self.model
         record.mode = mode or Mode(self.settings.mode)
-        return await self._furnish(record, listen, ask)
+        return await self._furnish(record, listen=listen, ask=ask)
 
     async def open_thread(
         self, id: str, *, listen: Listen, ask: Ask, model: str | None = None, mode: Mode | None = None
@@ -117,8 +117,8 @@ class Wisp:
             NoModelError: there is no such model.
         """
         record = await self._journal.open_thread(id)
-        thread = await self._furnish(record, listen, ask, model)
-        await thread.settle(model=model, mode=mode)
+        thread = await self._furnish(record, listen=listen, ask=ask, model=model)
+        await thread.change(model=model, mode=mode)
         return thread
 
     async def newest_thread(self) -> str | None:
@@ -148,7 +148,7 @@ class Wisp:
         await self._journal.record(None, SessionEnd())
         await self._journal.close()
 
-    async def _furnish(self, record: ThreadRecord, listen: Listen, ask: Ask, model: str | None = None) -> Thread:
+    async def _furnish(self, record: ThreadRecord, *, listen: Listen, ask: Ask, model: str | None = None) -> Thread:
         def hear(published: Published) -> None:
             if published.thread in (None, record.id):
                 listen(published)

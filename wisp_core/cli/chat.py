@@ -10,7 +10,7 @@ from typing import assert_never
 from wisp_core.cli.lines import Approve, LineReader, Order, Say, Shell, Typed, Wrong, is_terminal, pump
 from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
 from wisp_core.commands.registry import run
-from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
+from wisp_core.commands.results import Begin, Here, Leave, Open, Page, Restyle, Result, Said
 from wisp_core.errors import ResumeError, WispError
 from wisp_core.records import JsonObject, Mode, Outcome
 from wisp_core.requests import Answer, Approval, Verdict
@@ -54,9 +54,7 @@ async def chat(options: ChatOptions) -> int:
     Raises:
         WispError: it could not begin.
     """
-    wisp = await Wisp.open(
-        face="chat", cwd=options.cwd, given=options.given(), allow=options.allow, tools=options.tools
-    )
+    wisp = await Wisp.open(face="chat", cwd=options.cwd, given=options.given(), only_tools=options.tools)
     try:
         face = ChatFace(wisp, options)
         return await face.run()
@@ -137,7 +135,7 @@ class ChatFace:
                 case Say(text):
                     self._status = _exit_status(await self._thread.send(text))
                 case Order(line):
-                    return await self._follow(await run(line, self._thread, self._wisp))
+                    return await self._follow(await run(line, Here(self._thread, self._wisp)))
                 case Shell(command):
                     await self._thread.run_command(command)
                 case Wrong(sentence):

@@ -149,7 +149,8 @@ class PlainPrinter:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for line in split_lines(revealed(text)) or [""]:
                 self._err(f"  {key}: {line}")
-        self._err(f"  y once · a for this conversation [{revealed(approval.rule)}] · n no · n REASON")
+        always = f"a for this conversation [{revealed(approval.rule)}] · " if approval.rule else ""
+        self._err(f"  y once · {always}n no · n REASON")
 
     def ready(self) -> None:
         """Print the prompt sign on a terminal."""

@@ -1,11 +1,10 @@
 """The commands that show what the model carries and what it costs."""
 
-from wisp_core.commands.results import Result, Said
+from wisp_core.commands.results import Here, Result, Said
 from wisp_core.errors import UsageError
 from wisp_core.requests import CHARACTERS_A_TOKEN, Composition, Item
 from wisp_core.text import one_line
 from wisp_core.thread import Thread
-from wisp_core.wisp import Wisp
 
 
 class Inspect:
@@ -14,11 +13,11 @@ class Inspect:
     name, usage, help = "inspect", "context", "list what the next request carries"
     while_running = True
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return one line an item: store id, kind, turn, rendering, bytes, about how many tokens, the text's start."""
         if argument not in ("context", "context next"):
             raise UsageError(f"/inspect cannot show `{argument}`", "/inspect context lists the next request")
-        return Said("the next request", list_items(thread.next_request()))
+        return Said("the next request", list_items(here.thread.next_request()))
 
 
 def list_items(composition: Composition) -> str:
@@ -42,9 +41,9 @@ class Tokens:
     name, usage, help = "tokens", "", "what the provider reported, and what the next request is estimated at"
     while_running = True
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return the reported sums, the last report, and the estimate; nothing reported is said, not guessed."""
-        return Said("tokens", "\n".join([_reported(thread), _latest(thread), _estimated(thread)]))
+        return Said("tokens", "\n".join([_reported(here.thread), _latest(here.thread), _estimated(here.thread)]))
 
 
 def _reported(thread: Thread) -> str:

@@ -4,12 +4,10 @@ import difflib
 from typing import Protocol
 
 from wisp_core.commands.context import Inspect, Tokens
-from wisp_core.commands.results import Result, Said
+from wisp_core.commands.results import Here, Result, Said
 from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Rename, Resume, Retry, Theme, Threads
 from wisp_core.commands.view import Last, Show
 from wisp_core.errors import UsageError
-from wisp_core.thread import Thread
-from wisp_core.wisp import Wisp
 
 
 class Command(Protocol):
@@ -23,7 +21,7 @@ class Command(Protocol):
     help: str
     while_running: bool
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Do it; a `WispError` says what was wrong."""
 
 
@@ -33,7 +31,7 @@ class Help:
     name, usage, help = "help", "", "list the commands"
     while_running = True
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return one line a command."""
         width = max(len(f"/{c.name} {c.usage}".rstrip()) for c in COMMANDS.values())
         lines = [f"{f'/{c.name} {c.usage}'.rstrip():<{width}}  {c.help}" for c in COMMANDS.values()]
@@ -74,13 +72,13 @@ def find(line: str) -> tuple[Command, str]:
     return command, argument.strip()
 
 
-async def run(line: str, thread: Thread, wisp: Wisp) -> Result:
+async def run(line: str, here: Here) -> Result:
     """Run the command that `line` names.
 
     Raises:
         WispError: what was wrong, as one sentence.
     """
     command, argument = find(line)
-    if thread.busy and not command.while_running:
+    if here.thread.busy and not command.while_running:
         raise UsageError(f"/{command.name} waits until the running turn has ended", "Esc interrupts it")
-    return await command.run(argument, thread, wisp)
+    return await command.run(argument, here)

@@ -1,11 +1,9 @@
 """The commands about the conversation itself: new, retry, model, mode, threads, leaving."""
 
 from wisp_core import records
-from wisp_core.commands.results import Begin, Leave, Open, Restyle, Result, Said
+from wisp_core.commands.results import Begin, Here, Leave, Open, Restyle, Result, Said
 from wisp_core.errors import UsageError
 from wisp_core.text import one_line
-from wisp_core.thread import Thread
-from wisp_core.wisp import Wisp
 
 LISTED_THREADS = 30
 
@@ -16,7 +14,7 @@ class New:
     name, usage, help = "new", "", "start a new conversation"
     while_running = False
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return the wish to begin."""
         return Begin()
 
@@ -27,12 +25,21 @@ class Continue:
     name, usage, help = "continue", "", "go on from a reply that was cut for its length"
     while_running = False
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Send the wish to go on as a prompt."""
-        if thread.last_finish() != "length":
+        if _last_finish(here.thread.record) != "length":
             raise UsageError("the last reply was not cut for its length", "/retry answers a failed turn again")
-        await thread.send("Go on from where your reply was cut; do not repeat what stands there.")
+        await here.thread.send("Go on from where your reply was cut; do not repeat what stands there.")
         return Said("", "")
+
+
+def _last_finish(record: records.ThreadRecord) -> str:
+    """Return how the latest reply finished, empty before the first."""
+    for entry_id in reversed(record.active):
+        content = record.entries[entry_id].content
+        if isinstance(content, records.ReplyContent):
+            return content.finish
+    return ""
 
 
 class Retry:
@@ -41,9 +48,9 @@ class Retry:
     name, usage, help = "retry", "", "answer a failed or interrupted turn again; nothing that ran is run again"
     while_running = False
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Run the turn again over its own prompt."""
-        await thread.retry()
+        await here.thread.retry()
         return Said("", "")
 
 
@@ -53,14 +60,15 @@ class Model:
     name, usage, help = "model", "[PROVIDER/NAME]", "show the model, or go on with another"
     while_running = False
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return what is in use, or change it over the same record."""
         if argument:
-            await thread.change_model(argument)
-        window = thread.window
+            await here.thread.change(model=argument)
+            await here.thread.warm()
+        window = here.thread.window
         size = f"window {window.tokens:,} tokens ({window.source})" if window else "window unknown"
-        why = "" if argument else f"\n{wisp.why}"
-        return Said("model", f"{thread.model}, {size}{why}")
+        why = "" if argument else f"\n{here.wisp.why}"
+        return Said("model", f"{here.thread.model}, {size}{why}")
 
 
 class Mode:
@@ -69,14 +77,14 @@ class Mode:
     name, usage, help = "mode", "[plan|ask|auto]", "show or change what runs without asking"
     while_running = False
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return the mode, or change it."""
         if argument:
             try:
-                await thread.change_mode(records.Mode(argument))
+                await here.thread.change(mode=records.Mode(argument))
             except ValueError as error:
                 raise UsageError(f"there is no mode `{argument}`", "plan, ask or auto") from error
-        return Said("mode", f"mode {thread.record.mode.value}")
+        return Said("mode", f"mode {here.thread.record.mode.value}")
 
 
 class Threads:
@@ -85,9 +93,9 @@ class Threads:
     name, usage, help = "threads", "", "list the conversations of this home, newest first"
     while_running = True
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
-        """Return one line a thread."""
-        rows = await wisp.threads(LISTED_THREADS)
+    async def run(self, argument: str, here: Here) -> Result:
+        """Return one line a here.thread."""
+        rows = await here.wisp.threads(LISTED_THREADS)
         lines = [
             f"{r.id}  {r.updated[:16].replace('T', ' ')}  {r.turns:>4} turns  {one_line(r.title, 60)}" for r in rows
         ]
@@ -104,11 +112,11 @@ class Resume:
     name, usage, help = "resume", "ID", "go on with an earlier conversation, by its id or the start of it"
     while_running = False
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return the wish to open it."""
         if not argument:
             raise UsageError("/resume needs the id of a conversation", "/threads lists them")
-        return Open(await wisp.find_thread(argument))
+        return Open(await here.wisp.find_thread(argument))
 
 
 class Rename:
@@ -117,12 +125,12 @@ class Rename:
     name, usage, help = "rename", "TITLE", "give this conversation a title"
     while_running = True
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Record the title."""
         if not argument:
             raise UsageError("/rename needs a title")
-        await thread.rename(argument)
-        return Said("title", thread.record.title)
+        await here.thread.change(title=argument)
+        return Said("title", here.thread.record.title)
 
 
 class Theme:
@@ -131,7 +139,7 @@ class Theme:
     name, usage, help = "theme", "[NAME]", "change the colours; without a name, list the themes"
     while_running = True
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return the wish; a face without colours says so."""
         return Restyle(argument)
 
@@ -142,6 +150,6 @@ class Quit:
     name, usage, help = "quit", "", "leave; the conversation is kept"
     while_running = True
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return the wish to leave."""
         return Leave()

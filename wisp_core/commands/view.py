@@ -1,10 +1,9 @@
 """The commands that show an output again, whole."""
 
-from wisp_core.commands.results import Page, Result
+from wisp_core.commands.results import Here, Page, Result
 from wisp_core.errors import UsageError
 from wisp_core.records import Entry, OutputContent
 from wisp_core.thread import Thread
-from wisp_core.wisp import Wisp
 
 
 class Show:
@@ -13,9 +12,9 @@ class Show:
     name, usage, help = "show", "ID", "show a tool's output whole, by its call or entry id"
     while_running = True
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return the page of the output that `argument` names."""
-        for entry in outputs(thread):
+        for entry in outputs(here.thread):
             content = entry.content
             assert isinstance(content, OutputContent)
             if argument in (content.call, str(entry.id)):
@@ -29,9 +28,9 @@ class Last:
     name, usage, help = "last", "", "show the latest tool output whole"
     while_running = True
 
-    async def run(self, argument: str, thread: Thread, wisp: Wisp) -> Result:
+    async def run(self, argument: str, here: Here) -> Result:
         """Return the page of the latest output."""
-        found = outputs(thread)
+        found = outputs(here.thread)
         if not found:
             raise UsageError("no tool has given an output in this conversation yet")
         return _page(found[-1])

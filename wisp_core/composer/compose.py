@@ -20,7 +20,7 @@ def compose(record: ThreadRecord, settings: Context, *, instructions: Instructio
     entries = record.active_entries()
     if instructions is not None:
         entries = [replace(e, content=instructions) if e.kind is EntryKind.INSTRUCTIONS else e for e in entries]
-    pieces = list(render_turns(entries, record.turns, settings))
+    pieces = list(render_turns(entries, record.turns, settings=settings))
     messages = tuple(_join(pieces))
     version = instructions or (record.instructions[-1] if record.instructions else None)
     return Composition(

@@ -13,7 +13,12 @@ def approximate(characters: int) -> int:
 
 
 def estimate(
-    composition: Composition, schemas: Sequence[ToolSchema], window: Window | None, settings: Context, *, turn: int
+    composition: Composition,
+    schemas: Sequence[ToolSchema],
+    *,
+    window: Window | None,
+    settings: Context,
+    turn: int,
 ) -> Estimate:
     """Return the approximation of each part; results of `turn`, still open, are the pending ones."""
     pending = {item.id for item in composition.items if item.kind == "tool_output" and item.turn == turn}
@@ -43,7 +48,7 @@ def reserve(window: Window | None, settings: Context) -> int | None:
     return settings.reserve if settings.reserve is not None else int(settings.reserve_share * window.tokens)
 
 
-def output_limit(window: Window | None, prompt: int, settings: Output) -> int | None:
+def output_limit(window: Window | None, prompt: int, *, settings: Output) -> int | None:
     """Return how long a reply may be, in tokens: the setting or what window, prompt and margin leave (C26a).
 
     None where neither is known; it can be zero or negative, where the request cannot be sent.

@@ -46,13 +46,13 @@ class Piece:
     response: str = ""
 
 
-def render_turns(entries: Sequence[Entry], turns: dict[int, Turn], settings: Context) -> Iterator[Piece]:
+def render_turns(entries: Sequence[Entry], turns: dict[int, Turn], *, settings: Context) -> Iterator[Piece]:
     """Yield the pieces of the literal turns, each call with its result and each turn with its end."""
     for number, group in groupby(entries, key=lambda entry: entry.turn):
-        yield from _render_turn(list(group), turns.get(number), settings)
+        yield from _render_turn(list(group), turns.get(number), settings=settings)
 
 
-def _render_turn(entries: list[Entry], turn: Turn | None, settings: Context) -> Iterator[Piece]:
+def _render_turn(entries: list[Entry], turn: Turn | None, *, settings: Context) -> Iterator[Piece]:
     pieces = list(_pair(entries, settings))
     ending = ENDINGS.get(turn.outcome) if turn is not None and turn.outcome is not None else None
     if ending is not None and pieces:
@@ -69,22 +69,22 @@ def _pair(entries: list[Entry], settings: Context) -> Iterator[Piece]:
             continue
         piece = _render(entry, settings)
         if waiting and not (piece.call and piece.response == waiting[0].response):
-            yield from _results(waiting, outputs, settings)
+            yield from _results(waiting, outputs, settings=settings)
             waiting = []
         if piece.call:
             waiting.append(piece)
         yield piece
-    yield from _results(waiting, outputs, settings)
+    yield from _results(waiting, outputs, settings=settings)
 
 
-def _results(calls: list[Piece], outputs: dict[str, Entry], settings: Context) -> Iterator[Piece]:
+def _results(calls: list[Piece], outputs: dict[str, Entry], *, settings: Context) -> Iterator[Piece]:
     for piece in calls:
         assert piece.call is not None
         entry = outputs.get(piece.call.id)
         if entry is not None:
             yield _render(entry, settings)
         else:
-            item = _mark(CANCELLED, piece.item.turn, piece.call.id)
+            item = _mark(CANCELLED, turn=piece.item.turn, after=piece.call.id)
             yield Piece(Role.TOOL, item, answers=piece.call.id, tool=piece.call.name)
 
 
@@ -94,7 +94,7 @@ def _end(pieces: list[Piece], ending: str) -> list[Piece]:
     if last.role is Role.ASSISTANT:
         text = ending if last.item.text == EMPTY_REPLY else f"{last.item.text}\n\n{ending}"
         return [*pieces[:-1], _with_text(last, text)]
-    return [*pieces, Piece(Role.ASSISTANT, _mark(ending, last.item.turn, last.item.id))]
+    return [*pieces, Piece(Role.ASSISTANT, _mark(ending, turn=last.item.turn, after=last.item.id))]
 
 
 def _render(entry: Entry, settings: Context) -> Piece:
@@ -116,7 +116,7 @@ def _render(entry: Entry, settings: Context) -> Piece:
         case OutputContent():
             return Piece(Role.TOOL, _output_item(entry, settings), answers=entry.wire_id, tool=content.tool)
         case ReplyContent():
-            return Piece(Role.ASSISTANT, _reply_item(entry, content, settings), response=_response(entry))
+            return Piece(Role.ASSISTANT, _reply_item(entry, content, settings=settings), response=_response(entry))
         case None:
             raise ValueError(f"entry {entry.id} is active and has no content")
     assert_never(content)
@@ -124,11 +124,11 @@ def _render(entry: Entry, settings: Context) -> Piece:
 
 def _output_item(entry: Entry, settings: Context) -> Item:
     if settings.references and entry.reference is not None:
-        return _item(entry, entry.reference, Rendering.REFERENCE)
+        return _item(entry, entry.reference, rendering=Rendering.REFERENCE)
     return _item(entry, _output(entry).text or EMPTY_OUTPUT)
 
 
-def _reply_item(entry: Entry, content: ReplyContent, settings: Context) -> Item:
+def _reply_item(entry: Entry, content: ReplyContent, *, settings: Context) -> Item:
     if not settings.cuts or not entry.cuts:
         return _item(entry, content.text or EMPTY_REPLY)
     data, parts, at = content.text.encode(), [], 0
@@ -136,14 +136,14 @@ def _reply_item(entry: Entry, content: ReplyContent, settings: Context) -> Item:
         parts += [data[at : cut.start].decode("utf-8", "replace"), cut.marker]
         at = cut.end
     parts.append(data[at:].decode("utf-8", "replace"))
-    return _item(entry, "".join(parts), Rendering.CUT)
+    return _item(entry, "".join(parts), rendering=Rendering.CUT)
 
 
-def _item(entry: Entry, text: str, rendering: Rendering = Rendering.WHOLE) -> Item:
+def _item(entry: Entry, text: str, *, rendering: Rendering = Rendering.WHOLE) -> Item:
     return Item(entry.wire_id, entry.id, entry.kind.value, entry.origin.value, entry.turn, rendering, text)
 
 
-def _mark(text: str, turn: int, after: str) -> Item:
+def _mark(text: str, *, turn: int, after: str) -> Item:
     return Item(block_id(f"{after} {text}"), None, "mark", "turn", turn, Rendering.WHOLE, text)
 
 

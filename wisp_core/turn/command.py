@@ -10,8 +10,8 @@ from wisp_core.turn.tool_calls import keep_output
 TOOL = "run_command"
 
 
-async def run_command(parts: Participants, command: str, turn: int) -> None:
-    """Run the command and record it before `turn`, the turn that comes.
+async def run_command(parts: Participants, command: str) -> None:
+    """Run the command and record it ahead of the turn that comes.
 
     Raises:
         ToolFailure: it could not be run, or nothing was given.
@@ -20,10 +20,10 @@ async def run_command(parts: Participants, command: str, turn: int) -> None:
     call = new_call_id()
 
     def show(text: str) -> None:
-        parts.tell("delta", turn, kind="output", text=text, call=call)
+        parts.tell("delta", kind="output", text=text, call=call)
 
     result = await parts.toolbox.run(TOOL, arguments, call=call, progress=show)
-    await keep_output(parts, turn, call, TOOL, result)
+    await keep_output(parts, result, call=call, tool=TOOL)
     await parts.write(
         CommandRun(
             command=command,
@@ -32,6 +32,5 @@ async def run_command(parts: Participants, command: str, turn: int) -> None:
             bytes=result.bytes,
             lines=result.lines,
             kept=result.kept is not None,
-        ),
-        turn,
+        )
     )

@@ -11,8 +11,8 @@ from wisp_core.turn.request import request_step
 from wisp_core.turn.tool_calls import run_calls
 
 
-async def run_turn(parts: Participants, turn: int) -> Outcome:
-    """Answer the open turn `turn` and return how it ended; being cancelled is the person's interrupt.
+async def run_turn(parts: Participants) -> Outcome:
+    """Answer the open turn and return how it ended; being cancelled is the person's interrupt.
 
     Raises:
         StorageError: the home cannot be written; the turn stays open and is mended at the next prompt.
@@ -20,7 +20,7 @@ async def run_turn(parts: Participants, turn: int) -> Outcome:
     error = ""
     spent: list[UsageData] = []
     try:
-        await _answer(parts, turn, spent)
+        await _answer(parts, spent)
         outcome = Outcome.DONE
     except asyncio.CancelledError:
         task = asyncio.current_task()
@@ -30,23 +30,22 @@ async def run_turn(parts: Participants, turn: int) -> Outcome:
     except ModelError as failure:
         outcome, error = Outcome.FAILED, failure.sentence()
         await parts.write(
-            ErrorHappened(kind=type(failure).__name__, message=error, endpoint=failure.endpoint, detail=failure.detail),
-            turn,
+            ErrorHappened(kind=type(failure).__name__, message=error, endpoint=failure.endpoint, detail=failure.detail)
         )
-    await parts.write(TurnEnd(outcome=outcome.value, error=error, usage=_sum(spent)), turn)
+    await parts.write(TurnEnd(outcome=outcome.value, error=error, usage=_sum(spent)))
     return outcome
 
 
-async def _answer(parts: Participants, turn: int, spent: list[UsageData]) -> None:
+async def _answer(parts: Participants, spent: list[UsageData]) -> None:
     """Go round: each round is one request and the calls that its answer makes; the last one is sent without tools."""
     most = parts.settings.tools.max_rounds
     for step in count(1):
-        answer = await request_step(parts, turn, step, with_tools=step <= most)
+        answer = await request_step(parts, step, with_tools=step <= most)
         if answer.usage is not None:
             spent.append(answer.usage)
         if not answer.calls or step > most:
             return
-        await run_calls(parts, turn, answer.calls, last=step == most)
+        await run_calls(parts, answer.calls, last=step == most)
 
 
 def _sum(spent: list[UsageData]) -> UsageData | None:

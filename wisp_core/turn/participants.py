@@ -1,4 +1,4 @@
-"""Who takes part in a turn, handed in from outside."""
+"""Who takes part in one turn, handed in from outside."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from wisp_core.turn.protocols import Ask, Backend, Journal, Toolbox
 
 @dataclass(frozen=True, slots=True)
 class Participants:
-    """The record that a turn adds to, the one writer, the model, the tools, the person, and the settings in force."""
+    """The record that turn number `turn` adds to, the one writer, the model, the tools, the person, the settings."""
 
     record: ThreadRecord
     journal: Journal
@@ -18,12 +18,13 @@ class Participants:
     toolbox: Toolbox
     ask: Ask
     settings: Settings
+    turn: int
 
-    async def write(self, data: EventData, turn: int) -> str:
-        """Record one event of `turn` and return its id."""
-        return (await self.journal.record(self.record, data, turn=turn)).id
+    async def write(self, data: EventData) -> str:
+        """Record one event of the turn and return its id."""
+        return (await self.journal.record(self.record, data, turn=self.turn)).id
 
-    def tell(self, name: str, turn: int, **data: object) -> None:
+    def tell(self, name: str, **data: object) -> None:
         """Publish what is not recorded: a `delta` or a `note`."""
         found: JsonObject = {key: value for key, value in data.items() if value is not None}
-        self.journal.publish(Live(name, self.record.id, turn, found))
+        self.journal.publish(Live(name, self.record.id, self.turn, found))

@@ -32,9 +32,12 @@ from wisp_core.turn.participants import Participants
 
 
 @dataclass(slots=True)
-class Arrived:
-    """What has come of an answer so far."""
+class Arriving:
+    """What has come so far of the answer to one sent request, by step and `request.composed` event."""
 
+    step: int
+    composed: str
+    began: float = field(default_factory=time.monotonic)
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     calls: list[CallRequested] = field(default_factory=list)
@@ -47,8 +50,8 @@ class Arrived:
         return bool(self.text or self.reasoning)
 
 
-async def request_step(parts: Participants, turn: int, step: int, *, with_tools: bool) -> Response:
-    """Send the next request of `turn` and return its recorded response.
+async def request_step(parts: Participants, step: int, *, with_tools: bool) -> Response:
+    """Send the turn's next request and return its recorded response.
 
     Raises:
         ModelError: it could not be answered; what had been shown of it is recorded.
@@ -57,12 +60,12 @@ async def request_step(parts: Participants, turn: int, step: int, *, with_tools:
     composition = compose(parts.record, parts.settings.context, instructions=instructions)
     schemas = parts.toolbox.schemas() if with_tools and parts.backend.capabilities.tools else ()
     window = await parts.backend.window()
-    guess = estimate(composition, schemas, window, parts.settings.context, turn=turn)
-    await parts.write(_estimated(guess, window), turn)
-    limit = await _room(parts, composition, schemas, window, turn)
-    composed = await parts.write(_composed(parts, composition, instructions, window, step), turn)
+    guess = estimate(composition, schemas, window=window, settings=parts.settings.context, turn=parts.turn)
+    await parts.write(_estimated(guess, window))
+    limit = await _room(parts, composition, schemas=schemas, window=window)
+    composed = await parts.write(_composed(parts, composition, renewed=instructions, window=window, step=step))
     request = ModelRequest(composition.messages, schemas, max_output=limit)
-    return await _send(parts, request, turn, step, composed)
+    return await _send(parts, request, step=step, composed=composed)
 
 
 def renewed_instructions(parts: Participants) -> InstructionsContent | None:
@@ -73,7 +76,7 @@ def renewed_instructions(parts: Participants) -> InstructionsContent | None:
 
 
 async def _room(
-    parts: Participants, composition: Composition, schemas: Sequence[ToolSchema], window: Window | None, turn: int
+    parts: Participants, composition: Composition, *, schemas: Sequence[ToolSchema], window: Window | None
 ) -> int | None:
     """Return the reply's limit in tokens; nothing leaves over a known window unsaid.
 
@@ -83,7 +86,7 @@ async def _room(
     exact = await parts.backend.count(composition.messages, schemas)
     prompt = approximate(wire_bytes(composition.messages, schemas)) if exact is None else exact
     settings = parts.settings.output
-    limit = output_limit(window, prompt, settings)
+    limit = output_limit(window, prompt, settings=settings)
     if window is None or limit is None or limit >= min(settings.least_tokens, settings.max_tokens or window.tokens):
         return limit
     if exact is not None:
@@ -96,79 +99,75 @@ async def _room(
             endpoint=parts.backend.endpoint,
         )
     text = f"this request is about {prompt:,} tokens and the window holds {window.tokens:,}; the server may refuse it"
-    parts.tell("note", turn, kind="overflow", text=text)
+    parts.tell("note", kind="overflow", text=text)
     return settings.least_tokens
 
 
-async def _send(parts: Participants, request: ModelRequest, turn: int, step: int, composed: str) -> Response:
+async def _send(parts: Participants, request: ModelRequest, *, step: int, composed: str) -> Response:
     for attempt in range(1, parts.settings.retries.most + 2):
-        arrived, began = Arrived(), time.monotonic()
+        arriving = Arriving(step, composed)
         try:
-            await _receive(parts, request, arrived, turn)
+            await _receive(parts, request, into=arriving)
         except asyncio.CancelledError:
-            await _keep(parts, arrived, "interrupted", turn, step, composed, began)
+            await _keep(parts, arriving, finish="interrupted")
             raise
         except ModelError as failure:
-            if failure.retryable and not arrived.shown and attempt <= parts.settings.retries.most:
-                await _wait(parts, failure, attempt, turn)
+            if failure.retryable and not arriving.shown and attempt <= parts.settings.retries.most:
+                await _wait(parts, failure, attempt=attempt)
                 continue
-            await _keep(parts, arrived, "failed", turn, step, composed, began)
+            await _keep(parts, arriving, finish="failed")
             raise
-        return await _record(parts, arrived, arrived.finish, turn, step, composed, began)
+        return await _record(parts, arriving, finish=arriving.finish)
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _receive(parts: Participants, request: ModelRequest, arrived: Arrived, turn: int) -> None:
+async def _receive(parts: Participants, request: ModelRequest, *, into: Arriving) -> None:
     async with aclosing(parts.backend.stream(request)) as events:
         async for event in events:
             match event:
                 case TextDelta(text):
-                    arrived.text.append(text)
-                    parts.tell("delta", turn, kind="reply", text=text)
+                    into.text.append(text)
+                    parts.tell("delta", kind="reply", text=text)
                 case ReasoningDelta(text):
-                    arrived.reasoning.append(text)
-                    parts.tell("delta", turn, kind="reasoning", text=text)
+                    into.reasoning.append(text)
+                    parts.tell("delta", kind="reasoning", text=text)
                 case CallRequested():
-                    arrived.calls.append(event)
+                    into.calls.append(event)
                 case PromptProgress(done, total, loading):
                     kind, text = ("loading", "loading the model") if loading else ("prompt", "reading the prompt")
-                    parts.tell("note", turn, kind=kind, text=text, done=done, total=total)
+                    parts.tell("note", kind=kind, text=text, done=done, total=total)
                 case UsageReported(usage):
-                    arrived.usage = usage
+                    into.usage = usage
                 case Finished(reason):
-                    arrived.finish = reason
+                    into.finish = reason
                 case _:
                     assert_never(event)
 
 
-async def _keep(
-    parts: Participants, arrived: Arrived, finish: str, turn: int, step: int, composed: str, began: float
-) -> None:
+async def _keep(parts: Participants, arriving: Arriving, *, finish: str) -> None:
     """Record what was shown of an answer that did not end; half-built calls are never kept."""
-    arrived.calls.clear()
-    if arrived.shown:
-        await _record(parts, arrived, finish, turn, step, composed, began)
+    arriving.calls.clear()
+    if arriving.shown:
+        await _record(parts, arriving, finish=finish)
 
 
-async def _record(
-    parts: Participants, arrived: Arrived, finish: str, turn: int, step: int, composed: str, began: float
-) -> Response:
+async def _record(parts: Participants, arriving: Arriving, *, finish: str) -> Response:
     response = Response(
-        request=composed,
-        step=step,
-        text="".join(arrived.text),
-        reasoning="".join(arrived.reasoning),
-        calls=[as_call(call, new_call_id()) for call in arrived.calls],
+        request=arriving.composed,
+        step=arriving.step,
+        text="".join(arriving.text),
+        reasoning="".join(arriving.reasoning),
+        calls=[as_call(call, new_call_id()) for call in arriving.calls],
         finish=finish,
-        usage=_reported(arrived.usage),
+        usage=_reported(arriving.usage),
         model=parts.backend.name,
-        seconds=round(time.monotonic() - began, 3),
+        seconds=round(time.monotonic() - arriving.began, 3),
     )
-    await parts.write(response, turn)
+    await parts.write(response)
     return response
 
 
-async def _wait(parts: Participants, failure: ModelError, attempt: int, turn: int) -> None:
+async def _wait(parts: Participants, failure: ModelError, *, attempt: int) -> None:
     """Wait as long as the server asks, else a growing, jittered while; Esc ends it."""
     settings = parts.settings.retries
     wait = min(settings.longest_wait, settings.first_wait * 2 ** (attempt - 1)) * random.uniform(0.8, 1.2)
@@ -176,8 +175,9 @@ async def _wait(parts: Participants, failure: ModelError, attempt: int, turn: in
         wait = failure.wait
     wait = round(wait, 2)
     text = f"{failure.message}; trying again in {wait:g} s (attempt {attempt} of {settings.most})"
-    await parts.write(RequestRetried(reason="passing failure", attempt=attempt, wait=wait, error=failure.message), turn)
-    parts.tell("note", turn, kind="retry", text=text, seconds=wait)
+    retried = RequestRetried(reason="passing failure", attempt=attempt, wait=wait, error=failure.message)
+    await parts.write(retried)
+    parts.tell("note", kind="retry", text=text, seconds=wait)
     await asyncio.sleep(wait)
 
 
@@ -207,6 +207,7 @@ def _estimated(guess: Estimate, window: Window | None) -> ContextEstimated:
 def _composed(
     parts: Participants,
     composition: Composition,
+    *,
     renewed: InstructionsContent | None,
     window: Window | None,
     step: int,

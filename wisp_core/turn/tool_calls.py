@@ -16,7 +16,7 @@ from wisp_core.events import (
     ToolCalled,
     ToolReturned,
 )
-from wisp_core.permissions.decide import Proposed, Rules, decide, rule_for
+from wisp_core.permissions.decide import Proposed, decide, read_rules, rule_for
 from wisp_core.records import CallContent, JsonObject, OutputContent
 from wisp_core.requests import Answer, Approval, ToolKind, ToolResult, Verdict
 from wisp_core.turn.participants import Participants
@@ -24,37 +24,37 @@ from wisp_core.turn.participants import Participants
 LAST_ROUND = "[no more tool calls can be made in this turn: answer with what you have]"
 
 
-async def run_calls(parts: Participants, turn: int, calls: Sequence[CallData], *, last: bool) -> None:
+async def run_calls(parts: Participants, calls: Sequence[CallData], *, last: bool) -> None:
     """Run the calls and record a result for each; `last` tells the model that no further round follows."""
     for reads, group in groupby(calls, key=lambda call: parts.toolbox.kind(call.tool) is ToolKind.READS):
         batch = list(group)
         if not reads:
             for call in batch:
-                await _run_call(parts, turn, call, last=last and call is calls[-1])
+                await _run_call(parts, call, last=last and call is calls[-1])
             continue
         try:
             async with asyncio.TaskGroup() as tasks:
                 for call in batch:
-                    tasks.create_task(_run_call(parts, turn, call, last=last and call is calls[-1]))
+                    tasks.create_task(_run_call(parts, call, last=last and call is calls[-1]))
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
 
 
-async def _run_call(parts: Participants, turn: int, call: CallData, *, last: bool) -> None:
+async def _run_call(parts: Participants, call: CallData, *, last: bool) -> None:
     began = time.monotonic()
-    earlier = _repeats(parts, turn, call) if call.given is None else None
+    earlier = _repeats(parts, call) if call.given is None else None
     try:
         arguments = parts.toolbox.check(call.tool, call.given if call.given is not None else call.arguments)
-        await _permit(parts, turn, call, arguments)
-        await parts.write(ToolCalled(call=call.call, tool=call.tool, arguments=arguments), turn)
+        await _permit(parts, call, arguments=arguments)
+        await parts.write(ToolCalled(call=call.call, tool=call.tool, arguments=arguments))
         began = time.monotonic()
         result = await parts.toolbox.run(
-            call.tool, arguments, call=call.call, progress=lambda text: _progress(parts, turn, call, text)
+            call.tool, arguments, call=call.call, progress=lambda text: _progress(parts, call, text=text)
         )
     except ToolFailure as failure:
         text = str(failure)
         result = ToolResult(text, ok=False, bytes=len(text.encode()), lines=1)
-    await keep_output(parts, turn, call.call, call.tool, result)
+    await keep_output(parts, result, call=call.call, tool=call.tool)
     text = f"{result.text}\n{LAST_ROUND}" if last else result.text
     await parts.write(
         ToolReturned(
@@ -68,12 +68,11 @@ async def _run_call(parts: Participants, turn: int, call: CallData, *, last: boo
             seconds=round(time.monotonic() - began, 3),
             kept=result.kept is not None,
             repeat=earlier,
-        ),
-        turn,
+        )
     )
 
 
-async def keep_output(parts: Participants, turn: int, call: str, tool: str, result: ToolResult) -> None:
+async def keep_output(parts: Participants, result: ToolResult, *, call: str, tool: str) -> None:
     """Record that an output is kept whole in the output store, where it is."""
     if result.kept is None:
         return
@@ -87,32 +86,31 @@ async def keep_output(parts: Participants, turn: int, call: str, tool: str, resu
             sha256=kept.sha256,
             encoding=kept.encoding,
             cut=kept.cut,
-        ),
-        turn,
+        )
     )
 
 
-async def _permit(parts: Participants, turn: int, call: CallData, arguments: JsonObject) -> None:
+async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject) -> None:
     """Return when the call may run; a `ToolFailure` tells the model why it may not."""
-    record, rules = parts.record, parts.settings.permissions
+    record = parts.record
     kind = parts.toolbox.kind(call.tool) or ToolKind.COMMAND
     proposed = Proposed(call.tool, kind, arguments, record.cwd)
-    decision = decide(proposed, Rules(record.mode, rules.allow, rules.ask, rules.deny, record.grants))
+    decision = decide(proposed, read_rules(record.mode, parts.settings.permissions, record.grants))
     if decision.verdict == "allow":
         return
     if decision.verdict == "deny":
-        await parts.write(ApprovalDecided(call=call.call, decision="no", by="rule", reason=decision.why), turn)
+        await parts.write(ApprovalDecided(call=call.call, decision="no", by="rule", reason=decision.why))
         raise ToolFailure(f"not permitted: {decision.why}")
     rule = rule_for(proposed)
     began = time.monotonic()
     await parts.write(
-        ApprovalRequested(call=call.call, tool=call.tool, arguments=arguments, cwd=record.cwd, why=decision.why), turn
+        ApprovalRequested(call=call.call, tool=call.tool, arguments=arguments, cwd=record.cwd, why=decision.why)
     )
     answer = await parts.ask(Approval(call.call, call.tool, kind, arguments, record.cwd, decision.why, rule))
-    await _decided(parts, turn, call, answer, rule, time.monotonic() - began)
+    await _decided(parts, call, answer=answer, rule=rule, seconds=time.monotonic() - began)
 
 
-async def _decided(parts: Participants, turn: int, call: CallData, answer: Answer, rule: str, seconds: float) -> None:
+async def _decided(parts: Participants, call: CallData, *, answer: Answer, rule: str, seconds: float) -> None:
     await parts.write(
         ApprovalDecided(
             call=call.call,
@@ -120,23 +118,22 @@ async def _decided(parts: Participants, turn: int, call: CallData, answer: Answe
             by=answer.by,
             reason=answer.reason,
             seconds=round(seconds, 3),
-        ),
-        turn,
+        )
     )
     if answer.verdict is Verdict.NO:
         who = "the person said no" if answer.by == "person" else "nobody could be asked"
         raise ToolFailure(f"not run: {who}: {answer.reason}" if answer.reason else f"not run: {who}")
-    if answer.verdict is Verdict.THREAD:
-        await parts.write(PermissionGranted(rule=rule), turn)
+    if answer.verdict is Verdict.THREAD and rule:
+        await parts.write(PermissionGranted(rule=rule))
 
 
-def _progress(parts: Participants, turn: int, call: CallData, text: str) -> None:
-    parts.tell("delta", turn, kind="output", text=text, call=call.call)
+def _progress(parts: Participants, call: CallData, *, text: str) -> None:
+    parts.tell("delta", kind="output", text=text, call=call.call)
 
 
-def _repeats(parts: Participants, turn: int, call: CallData) -> str | None:
+def _repeats(parts: Participants, call: CallData) -> str | None:
     """Return the earlier call of the turn with the same tool and arguments that has a result."""
-    entries = [e for i in parts.record.active if (e := parts.record.entries[i]).turn == turn]
+    entries = [e for i in parts.record.active if (e := parts.record.entries[i]).turn == parts.turn]
     done = {e.content.call for e in entries if isinstance(e.content, OutputContent)}
     wanted = (call.tool, _canonical(call.arguments))
     for entry in entries:

@@ -170,15 +170,15 @@ def test_the_estimate_is_a_quarter_of_the_characters_rounded_up_part_by_part():
     script = _calling("aaaaaaaa", "bbbbbbbb")
     composition = compose(script.record, CONTEXT)
     schema = ToolSchema("t", "d", {})
-    found = estimate(composition, [schema], Window(1000, "config"), CONTEXT, turn=1)
+    found = estimate(composition, [schema], window=Window(1000, "config"), settings=CONTEXT, turn=1)
     assert (found.system, found.results) == (approximate(len("Be exact.")), approximate(len("of aaaaaaaaof bbbbbbbb")))
     assert found.messages == approximate(len("list bothI look.run_command{}run_command{}"))
     assert found.schemas == approximate(len('{"name":"t","description":"d","parameters":{}}'))
     assert (found.reserve, found.remaining) == (100, 900 - found.total)
-    assert estimate(composition, [], None, CONTEXT, turn=1).percent is None
+    assert estimate(composition, [], window=None, settings=CONTEXT, turn=1).percent is None
 
 
 def test_a_reply_may_take_what_window_prompt_and_margin_leave():
-    assert output_limit(Window(8192, "config"), 8000, Output()) == 8192 - 8000 - 163
-    assert output_limit(Window(8192, "config"), 100, Output(max_tokens=500)) == 500
-    assert output_limit(None, 100, Output()) is None
+    assert output_limit(Window(8192, "config"), 8000, settings=Output()) == 8192 - 8000 - 163
+    assert output_limit(Window(8192, "config"), 100, settings=Output(max_tokens=500)) == 500
+    assert output_limit(None, 100, settings=Output()) is None
