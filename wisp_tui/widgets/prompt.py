@@ -167,11 +167,24 @@ class Prompt(TextArea):
         self._settle_enter(near)
         if event.is_printable or event.key in {"backspace", "delete", "enter", "ctrl+j"}:
             self.typed_at = event.time
+        if not event.is_printable or event.key == "enter":
+            await self._act_at_once(event)
+
+    async def _act_at_once(self, event: events.Key) -> None:
+        """Send or break the line before the next key is read: a binding runs too late for keys that come at once."""
         if event.key == "enter":
-            # The binding decides what Enter does; the text area would break the line.
-            event.prevent_default()
-            if self.text[:1] and self._backslash():
-                event.stop()
+            event.prevent_default()  # the text area would break the line, whatever the key is bound to
+        active = self.screen.active_bindings.get(event.key)
+        if active is None or active.node is not self or active.binding.action not in {"submit", "newline"}:
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key == "enter" and self._backslash():
+            return
+        if active.binding.action == "submit":
+            self.action_submit()
+        else:
+            self.action_newline()
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
