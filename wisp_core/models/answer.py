@@ -19,6 +19,7 @@ from wisp_core.requests import (
     TextDelta,
     UsageReported,
 )
+from wisp_core.text import sound
 
 
 class Answer:
@@ -45,11 +46,21 @@ class Answer:
         Raises:
             ModelError: the stream reports an error or holds what is no JSON.
         """
-        return self._read([event.data for event in self._events.feed(data)])
+        try:
+            return self._read([event.data for event in self._events.feed(data)])
+        except CutStreamError as error:
+            raise self._locate(error) from error
 
     def feed_whole(self, text: str) -> list[ModelEvent]:
-        """Return what the body of a server says that does not stream."""
-        return self._read([text])
+        """Return what the body of a server says that does not stream.
+
+        Raises:
+            ModelError: it reports an error or is no JSON.
+        """
+        try:
+            return self._read([text])
+        except CutStreamError as error:
+            raise self._locate(error) from error
 
     def end(self) -> list[ModelEvent]:
         """Return what the end of the stream leaves: rest, calls, usage and `Finished`.
@@ -59,9 +70,9 @@ class Answer:
         """
         try:
             events = self._read([event.data for event in self._events.finish()])
-        except CutStreamError:
+        except CutStreamError as error:
             if not self.finished:
-                raise
+                raise self._locate(error) from error
             events = []
         if not self.finished:
             raise CutStreamError(
@@ -81,6 +92,12 @@ class Answer:
             events.append(UsageReported(self._usage))
         events.append(Finished(self._end_reason(calls)))
         return events
+
+    def _locate(self, error: CutStreamError) -> CutStreamError:
+        if error.endpoint:
+            return error
+        message = f"{self._endpoint}: {error.message}"
+        return CutStreamError(message, "send the prompt again", endpoint=self._endpoint, detail=sound(error.detail))
 
     def _end_reason(self, calls: list[CallRequested]) -> str:
         if calls and self._reason in ("", "stop"):

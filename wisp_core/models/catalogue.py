@@ -13,6 +13,7 @@ from wisp_core.models.backend import ModelBackend, Server
 from wisp_core.records import JsonObject
 from wisp_core.resources import read
 from wisp_core.settings import Endpoint, Settings
+from wisp_core.text import revealed, shorten
 
 EMBEDDED = "embedded/smollm2-135m"
 OPENAI_URL = "https://api.openai.com/v1"
@@ -39,7 +40,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """A model's name in its parts: `place` is the endpoint, path or file, `model` the server's name of it ("" its first)."""
+    """A model's name in its parts: `place` is the endpoint, path or file, `model` the server's name ("" its first)."""
 
     provider: str
     place: str
@@ -53,6 +54,8 @@ def parse_model(name: str) -> ModelName:
         NoModelError: it has none of the known forms.
     """
     name = name.strip()
+    if not name.isprintable():
+        raise NoModelError(f"`{shorten(revealed(name), 80)}` names no model", f"a name is {FORMS}")
     if name.startswith("scripted:") and name != "scripted:":
         return ModelName("scripted", name.removeprefix("scripted:"))
     provider, _, rest = name.partition("/")
@@ -68,7 +71,7 @@ def parse_model(name: str) -> ModelName:
         return ModelName("embedded", rest)
     near = difflib.get_close_matches(name, [EMBEDDED, *known()], n=1, cutoff=0.6)
     meant = f"did you mean `{near[0]}`? " if near else ""
-    raise NoModelError(f"`{name}` names no model", f"{meant}a name is {FORMS}")
+    raise NoModelError(f"`{shorten(name, 80)}` names no model", f"{meant}a name is {FORMS}")
 
 
 def choose(settings: Settings, environ: Mapping[str, str]) -> Choice:

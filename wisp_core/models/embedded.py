@@ -94,6 +94,7 @@ class Child:
         self._config = config
         self._lock = threading.Lock()
         self._stopped = False
+        self._serves = False
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -129,6 +130,7 @@ class Child:
         except ValueError:
             said = {}
         if isinstance(said, dict) and isinstance(said.get("address"), str):
+            self._serves = True
             return str(said["address"])
         self.stop()
         if isinstance(said, dict) and said.get("error"):
@@ -146,7 +148,7 @@ class Child:
         return True
 
     def stop(self) -> None:
-        """End it surely: its input is closed, and it is killed when it stays."""
+        """End it surely: its input is closed, and it is killed when it stays or is still loading."""
         with self._lock:
             self._stopped = True
             process = self._process
@@ -157,7 +159,7 @@ class Child:
                 process.stdin.close()
         except OSError:
             pass  # it is gone already
-        if not self.ended(END_SECONDS):
+        if not self._serves or not self.ended(END_SECONDS):
             process.kill()
             process.wait()
         if process.stdout:

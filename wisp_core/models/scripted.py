@@ -13,8 +13,9 @@ The file is a JSON list of replies, a JSON object of settings with `replies`, or
      "error": {"type": "overflow", "message": "…", "limit": 4096, "count": 5000, "output": 100, "wait": 1}}
 
 Each request takes the first unused reply whose `when` is found in the last prompt's text (left out: any); `repeat`
-keeps it. Everything may be left out; `error` and `hang` (waiting until cancelled) come after text and calls. Error types: no_model, unreachable, authentication, rate_limited, overloaded, overflow, bad_request, cut,
-timeout. A request with wrong roles, orphans or empty messages, or no reply left, is a `BadRequestError`.
+keeps it. Everything may be left out; `error` and `hang` (waiting until cancelled) come after text and calls. Error
+types: no_model, unreachable, authentication, rate_limited, overloaded, overflow, bad_request, cut, timeout. A request
+with wrong roles, orphans or empty messages, or no reply left, is a `BadRequestError`.
 """
 
 import asyncio

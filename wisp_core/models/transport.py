@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import json
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -113,20 +114,21 @@ class Transport:
                     return
                 size += len(part)
                 if size > MAX_REPLY_BYTES:
-                    raise CutStreamError(f"{self.server.shown} sent over {MAX_REPLY_BYTES} bytes in one answer")
+                    raise CutStreamError(
+                        f"{self.server.shown} sent over {MAX_REPLY_BYTES} bytes in one answer",
+                        endpoint=self.server.shown,
+                    )
                 yield part
 
     @asynccontextmanager
     async def _respond(
         self, method: str, url: str, body: JsonObject | None, deadline: Deadline
     ) -> AsyncIterator[httpx.Response]:
-        client = self._open()
         data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         headers = {"content-type": "application/json"} if data else {}
-        request = client.build_request(method, url, content=data, headers=headers)
         try:
             async with asyncio.timeout_at(deadline.at):
-                response = await client.send(request, stream=True)
+                response = await self._send(method, url, data, headers)
         except TimeoutError as error:
             raise self._late(deadline.seconds) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -137,6 +139,17 @@ class Transport:
             yield response
         finally:
             await response.aclose()
+
+    async def _send(self, method: str, url: str, data: bytes | None, headers: dict[str, str]) -> httpx.Response:
+        kept = self._client is not None
+        client = self._open()
+        try:
+            return await client.send(client.build_request(method, url, content=data, headers=headers), stream=True)
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+            if not kept:
+                raise
+            # A server may close a kept connection just as it is used again (llama.cpp's often does).
+            return await client.send(client.build_request(method, url, content=data, headers=headers), stream=True)
 
     async def _refusal(self, response: httpx.Response) -> ModelError:
         try:
@@ -157,13 +170,16 @@ class Transport:
     def _open(self) -> httpx.AsyncClient:
         if self._client is None:
             server = self.server
+            plain = server.url.startswith("http://") and is_loopback(server.url)
             headers = {"accept-encoding": "identity", "user-agent": "wisp"}
             if server.key:
                 headers["authorization"] = f"Bearer {server.key}"
-            # Reading has its own deadlines, which differ between the first part and the rest.
+            # Reading has its own deadlines, which differ between the first part and the rest. Plain HTTP is given an
+            # empty TLS context, which trusts nobody: loading the certificates stops the loop for 0.1 s.
             self._client = httpx.AsyncClient(
                 headers=headers | dict(server.headers),
                 timeout=httpx.Timeout(None, connect=server.timeouts.connect),
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
                 trust_env=not is_loopback(server.url),
                 follow_redirects=False,
             )

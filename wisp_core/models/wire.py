@@ -80,7 +80,7 @@ def read_chunk(value: Any) -> Chunk:
         return Chunk(error=value)
     choices = value.get("choices")
     choice = next((c for c in choices if isinstance(c, dict)), {}) if isinstance(choices, list) else {}
-    delta = next((choice[key] for key in ("delta", "message") if isinstance(choice.get(key), dict)), {})
+    delta: JsonObject = next((choice[key] for key in ("delta", "message") if isinstance(choice.get(key), dict)), {})
     calls = delta.get("tool_calls")
     if not calls and isinstance(delta.get("function_call"), dict):
         calls = [{"index": 0, "function": delta["function_call"]}]

