@@ -1,4 +1,4 @@
-"""What a start imports, by package: microseconds that each package's own modules took, as `-X importtime` tells.
+"""What a start imports, by package: milliseconds that each package's own modules took, as `-X importtime` tells.
 
 Wall time of `import` in a fresh interpreter, each face beside `import textual.app`, the least that a Textual app needs.
 """
