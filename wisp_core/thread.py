@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from wisp_core.composer.compose import compose
 from wisp_core.composer.estimate import estimate
-from wisp_core.composer.instructions import stack
+from wisp_core.composer.instructions import renew, stack
 from wisp_core.errors import ToolFailure, UsageError
 from wisp_core.events import (
     EventData,
@@ -150,7 +150,9 @@ class Thread:
 
     def next_request(self) -> Composition:
         """Return what the next request would carry, without its prompt."""
-        return compose(self.record, self._furniture.settings.context)
+        settings = self._furniture.settings
+        renewed = renew(self.record, settings.instructions) if self.record.created else None
+        return compose(self.record, settings.context, instructions=renewed)
 
     def estimate_next(self) -> Estimate:
         """Return the estimate of that, with the tools' schemas."""

@@ -1,6 +1,6 @@
 """The instruction stack: wisp's policy, the operator's extension, the boundary and the mode's line. Pure."""
 
-from wisp_core.records import Mode, Segment
+from wisp_core.records import InstructionsContent, Mode, Segment, ThreadRecord
 
 CORE = (
     "You are wisp, an assistant in the person's terminal. Answer in plain Markdown, briefly and exactly. "
@@ -24,3 +24,10 @@ def stack(mode: Mode, operator: str = "") -> tuple[Segment, ...]:
     segments = [Segment("core", CORE), Segment("operator", operator.strip()), Segment("boundary", BOUNDARY)]
     segments.append(Segment("mode", MODES[mode]))
     return tuple(segment for segment in segments if segment.text)
+
+
+def renew(record: ThreadRecord, operator: str = "") -> InstructionsContent | None:
+    """Return the next version of a thread's instructions where its mode or the settings changed them, else None."""
+    segments = stack(record.mode, operator)
+    known = record.instructions[-1] if record.instructions else InstructionsContent((), 0)
+    return None if known.segments == segments else InstructionsContent(segments, known.version + 1)

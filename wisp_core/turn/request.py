@@ -10,7 +10,7 @@ from typing import assert_never
 
 from wisp_core.composer.compose import compose
 from wisp_core.composer.estimate import approximate, estimate, output_limit, wire_bytes
-from wisp_core.composer.instructions import stack
+from wisp_core.composer.instructions import renew
 from wisp_core.errors import ContextOverflowError, ModelError, RateLimitedError
 from wisp_core.events import ContextEstimated, RequestComposed, RequestRetried, Response, SegmentData, UsageData
 from wisp_core.records import InstructionsContent, Usage, new_call_id
@@ -56,7 +56,7 @@ async def request_step(parts: Participants, step: int, *, with_tools: bool) -> R
     Raises:
         ModelError: it could not be answered; what had been shown of it is recorded.
     """
-    instructions = renewed_instructions(parts)
+    instructions = renew(parts.record, parts.settings.instructions)
     composition = compose(parts.record, parts.settings.context, instructions=instructions)
     schemas = parts.toolbox.schemas() if with_tools and parts.backend.capabilities.tools else ()
     window = await parts.backend.window()
@@ -66,13 +66,6 @@ async def request_step(parts: Participants, step: int, *, with_tools: bool) -> R
     composed = await parts.write(_composed(parts, composition, renewed=instructions, window=window, step=step))
     request = ModelRequest(composition.messages, schemas, max_output=limit)
     return await _send(parts, request, step=step, composed=composed)
-
-
-def renewed_instructions(parts: Participants) -> InstructionsContent | None:
-    """Return the next version of the instructions where mode or settings changed them, else None."""
-    segments = stack(parts.record.mode, parts.settings.instructions)
-    known = parts.record.instructions[-1] if parts.record.instructions else InstructionsContent((), 0)
-    return None if known.segments == segments else InstructionsContent(segments, known.version + 1)
 
 
 async def _room(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from wisp_core.composer.compose import compose
 from wisp_core.events import (
     CallData,
     Event,
@@ -18,6 +19,8 @@ from wisp_core.events import (
     TurnEnd,
 )
 from wisp_core.records import ThreadRecord
+from wisp_core.requests import Message
+from wisp_core.settings import Context
 from wisp_core.store.fold import apply
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30).filter(
@@ -27,10 +30,11 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 
 @dataclass
 class Script:
-    """Makes events in order and folds them into `record`."""
+    """Makes events in order and folds them into `record`; `reopened` are the requests right after a retry."""
 
     record: ThreadRecord = field(default_factory=lambda: ThreadRecord(id="t"))
     events: list[Event] = field(default_factory=list)
+    reopened: list[tuple[Message, ...]] = field(default_factory=list)
 
     def write(self, data: EventData, turn: int | None = None) -> Event:
         seq = len(self.events) + 1
@@ -101,6 +105,7 @@ def _end(draw: st.DrawFn, script: Script, turn: int, ended: bool | None) -> None
     script.write(TurnEnd(outcome=outcome), turn)
     if not ended and draw(st.booleans()):
         script.write(RequestRetried(reason="person"), turn)
+        script.reopened.append(compose(script.record, Context()).messages)
         if draw(st.booleans()):
             script.write(Response(request="r", step=1, text=draw(TEXT), finish="stop", model="m"), turn)
             script.write(TurnEnd(outcome="done"), turn)

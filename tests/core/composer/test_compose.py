@@ -47,7 +47,8 @@ def assert_strict(found: tuple[Message, ...]) -> None:
 @settings(max_examples=300, deadline=None)
 @given(conversations())
 def test_every_request_of_a_random_conversation_is_one_that_a_strict_provider_takes(script: Script):
-    assert_strict(messages(script.record))
+    for found in [*script.reopened, messages(script.record)]:
+        assert_strict(found)
 
 
 @settings(max_examples=100, deadline=None)
@@ -144,6 +145,14 @@ def test_a_turn_that_failed_after_a_tool_ran_is_kept_and_says_so_and_its_retry_g
     script = _calling("aaaaaaaa", "bbbbbbbb")
     script.write(TurnEnd(outcome="failed", error="no server"), 1)
     assert messages(script.record)[-1].text == "[the model's server failed here]"
+    script.write(RequestRetried(reason="person"), 1)
+    assert messages(script.record)[-1].text == "of bbbbbbbb"
+
+
+def test_a_reply_that_broke_off_after_a_tool_ran_is_answered_anew_by_a_retry():
+    script = _calling("aaaaaaaa", "bbbbbbbb")
+    script.write(Response(request="r", step=2, text="I see th", finish="interrupted", model="m"), 1)
+    script.write(TurnEnd(outcome="interrupted"), 1)
     script.write(RequestRetried(reason="person"), 1)
     assert messages(script.record)[-1].text == "of bbbbbbbb"
 
