@@ -12,6 +12,7 @@ from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
 from wisp_core.commands.registry import run
 from wisp_core.commands.results import Begin, Here, Leave, Open, Page, Restyle, Result, Said
 from wisp_core.errors import ResumeError, WispError
+from wisp_core.events import ApprovalRequested, Event, Published, TurnEnd
 from wisp_core.records import JsonObject, Mode, Outcome
 from wisp_core.requests import Answer, Approval, Verdict
 from wisp_core.thread import Thread
@@ -70,6 +71,7 @@ class ChatFace:
         self._options = options
         self._reader = LineReader(objects=options.json)
         self._typed: asyncio.Queue[Typed | None] = asyncio.Queue()
+        # One future a call from the moment its question is printed: a program may answer before the turn waits for it.
         self._asked: dict[str, asyncio.Future[Answer]] = {}
         self._ended = False
         self._terminal = is_terminal()
@@ -105,9 +107,9 @@ class ChatFace:
                 raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp chat`")
         mode = Mode(options.mode) if options.mode else None
         if name is None:
-            return await wisp.new_thread(listen=self._printer.show, ask=self._ask, mode=mode)
+            return await wisp.new_thread(listen=self._hear, ask=self._ask, mode=mode)
         found = await wisp.find_thread(name)
-        return await wisp.open_thread(found, listen=self._printer.show, ask=self._ask, model=options.model, mode=mode)
+        return await wisp.open_thread(found, listen=self._hear, ask=self._ask, model=options.model, mode=mode)
 
     def _take(self, line: str | None) -> None:
         """Route one line: an open question takes it, everything else waits its turn."""
@@ -124,8 +126,9 @@ class ChatFace:
         if line is None:
             self._ended = True
             self._typed.put_nowait(None)
-            for call in list(self._asked):
-                self._settle(Approve(call, Verdict.NO, "standard input has ended"), by="none")
+            for call, answer in self._asked.items():
+                if not answer.done():
+                    self._settle(Approve(call, Verdict.NO, "standard input has ended"), by="none")
 
     async def _handle(self, typed: Typed) -> bool:
         """Do what was typed; False ends the conversation."""
@@ -168,7 +171,7 @@ class ChatFace:
 
     async def _move(self, result: Begin | Open) -> None:
         assert self._thread is not None
-        listen, ask = self._printer.show, self._ask
+        listen, ask = self._hear, self._ask
         if isinstance(result, Begin):
             moved = await self._wisp.new_thread(listen=listen, ask=ask, model=self._thread.model)
         else:
@@ -191,15 +194,25 @@ class ChatFace:
 
     async def _ask(self, approval: Approval) -> Answer:
         """Wait for the person's answer; where none can come the answer is no."""
-        if self._ended or (not self._options.json and not self._terminal):
+        answer = self._answer_of(approval.call)
+        if not answer.done() and (self._ended or not (self._options.json or self._terminal)):
             return Answer(Verdict.NO, "no terminal to ask on; allow it with --allow", by="none")
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._asked[approval.call] = future
         self._printer.ask(approval)
         try:
-            return await future
+            return await answer
         finally:
             self._asked.pop(approval.call, None)
+
+    def _hear(self, published: Published) -> None:
+        """Print what the thread publishes; a question can be answered from here on."""
+        if isinstance(published, Event) and isinstance(published.data, ApprovalRequested):
+            self._answer_of(published.data.call)
+        if isinstance(published, Event) and isinstance(published.data, TurnEnd):
+            self._asked.clear()
+        self._printer.show(published)
+
+    def _answer_of(self, call: str) -> "asyncio.Future[Answer]":
+        return self._asked.setdefault(call, asyncio.get_running_loop().create_future())
 
     def _answer_typed(self, line: str) -> None:
         """Take a line as the answer to the open question: y, a, n, or n with a reason."""
