@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from posixpath import join, normpath
 from typing import Literal, TypeAlias, assert_never
 
-from wisp_core.permissions.patterns import Rule, matches_command, likely_words, matches_path, plain_words, read_rule
+from wisp_core.permissions.patterns import Rule, likely_words, matches_command, matches_path, plain_words, read_rule
 from wisp_core.records import JsonObject, Mode
 from wisp_core.requests import ToolKind
 from wisp_core.settings import Permissions

@@ -55,7 +55,7 @@ def read_rule(text: str, key: str = "permissions") -> Rule:
 def plain_words(command: str) -> list[str] | None:
     """Return the words of one plain command, None where it may be anything else.
 
-    Plain is: words of letters, digits and `_@%+=:,./-`, or wholly in quotes without anything that a shell expands. So no
+    Plain is: words of letters, digits and `_@%+=:,./-`, or wholly in quotes without anything a shell expands. So no
     operator, redirection, substitution, glob, `~`, newline or invisible character, no variable set first, no wrapper.
     """
     if revealed(command) != command or not _COMMAND.fullmatch(command):
@@ -105,7 +105,7 @@ def plain_pattern(pattern: str) -> list[str]:
 
 
 def matches_path(pattern: str, path: str, cwd: str) -> bool:
-    """Return whether a pattern is about a path: `*` and `?` in a name, `**` over folders; a relative one is in `cwd`."""
+    """Return whether a pattern is about a path: `*` or `?` in a name, `**` over folders; relative ones are in `cwd`."""
     wanted, found = normpath(join(cwd, pattern)), normpath(join(cwd, path))
     return _path_expression(wanted).fullmatch(found) is not None
 

@@ -10,6 +10,8 @@ from wisp_core.text import byte_size, decode
 LINE_LOSS_SHARE = 0.5
 # However large the other stream is, one with something to show has this share of the room.
 LEAST_SHARE = 0.2
+# What the marker inside a line takes at most.
+LINE_MARKER_BYTES = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,7 @@ def _range(held: Held, kept: KeptOutput | None, brief: bool) -> str:
 
 def cut_line(head: bytes, tail: bytes, size: int, room: int) -> str:
     """Return a line of `size` bytes in at most `room` bytes: its start, a marker, its end, no character split."""
-    room -= len(_line_marker(size).encode())
+    room -= LINE_MARKER_BYTES
     start = _fitting(_without_part(head[: room // 2]), room // 2, from_end=False)
     rest = size - len(start)
     end, _ = _tail(tail[-rest:] if rest else b"", room - room // 2)
@@ -208,11 +210,7 @@ def _head(data: bytes, room: int) -> bytes:
 
 def _tail(data: bytes, room: int) -> tuple[bytes, bool]:
     """Return the last bytes of `data` that take at most `room` as text, and whether they start a line."""
-    piece = data[-room:] if room else b""
-    skip = 0
-    while skip < min(3, len(piece)) and 0x80 <= piece[skip] < 0xC0:
-        skip += 1
-    piece = _fitting(piece[skip:], room, from_end=True)
+    piece = _fitting(_from_whole(data[-room:] if room else b""), room, from_end=True)
     start = piece.find(b"\n") + 1
     if start and len(piece) - start >= len(piece) * LINE_LOSS_SHARE:
         return piece[start:], True
@@ -223,7 +221,7 @@ def _fitting(piece: bytes, room: int, *, from_end: bool) -> bytes:
     """Return the part of `piece` whose text takes at most `room` bytes; what is no UTF-8 grows when it is replaced."""
     while (size := len(_ended(decode(piece)).encode())) > room and piece:
         count = min(len(piece) - 1, len(piece) * room // size)
-        piece = piece[len(piece) - count :] if from_end else _without_part(piece[:count])
+        piece = _from_whole(piece[len(piece) - count :]) if from_end else _without_part(piece[:count])
     return piece
 
 
@@ -237,6 +235,14 @@ def _without_part(data: bytes) -> bytes:
         if byte < 0x80:
             break
     return data
+
+
+def _from_whole(data: bytes) -> bytes:
+    """Return `data` without the rest of a character at its start."""
+    start = 0
+    while start < min(3, len(data)) and 0x80 <= data[start] < 0xC0:
+        start += 1
+    return data[start:]
 
 
 def _ended(text: str) -> str:

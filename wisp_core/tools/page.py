@@ -14,11 +14,11 @@ FRAME_BYTES = 24
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A shown line: its number, its text without its end, and whether that end was CRLF."""
+    """A shown line: its number, its text without its end, and that end: CRLF, LF, or none at the end of the text."""
 
     number: int
     text: str
-    crlf: bool
+    end: str
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class _Paging:
             self.page.next = number
             return False
         self._used += size
-        self.page.shown.append(Line(number, text, crlf))
+        self.page.shown.append(Line(number, text, "\r\n" if crlf else "\n" if newline else ""))
         line.clear()
         return True
 

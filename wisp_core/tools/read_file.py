@@ -27,7 +27,7 @@ TRAILER_BYTES = 200
 # Of a directory at most this many names are looked at for the nearest.
 NAMES_LOOKED_AT = 2000
 PSEUDO_FOLDERS = ("/proc", "/sys", "/dev")
-CRLF_MARK = "␍"
+CRLF, CRLF_MARK = "\r\n", "␍"
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _TYPES = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -175,10 +175,10 @@ def _blocks(file: IO[bytes], encoding: str, stopped: threading.Event) -> Iterato
 
 
 def _render(page: Page, encoding: str) -> str:
-    crlf = sum(line.crlf for line in page.shown)
-    # The last line may have no end, so all but one are enough for "all".
-    mixed = 0 < crlf < len(page.shown) - (page.next is None)
-    lines = [f"{line.number}\t{line.text}{CRLF_MARK if mixed and line.crlf else ''}" for line in page.shown]
+    ends = {line.end for line in page.shown}
+    crlf, mixed = CRLF in ends, {CRLF, "\n"} <= ends
+    mark = CRLF_MARK if mixed else ""
+    lines = [f"{line.number}\t{line.text}{mark if line.end == CRLF else ''}" for line in page.shown]
     if crlf:
         lines.append(f"[line ends: CRLF where {CRLF_MARK} stands, else LF]" if mixed else "[line ends: CRLF]")
     if encoding != "utf-8":
