@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from wisp_core.text import shorten
+
 # Under the person's home: keys, passwords, keyrings, browser profiles.
 SECRETS = (
     ".ssh",
@@ -36,7 +38,10 @@ SECRETS = (
 )
 READABLE_IN_HOME = "skills"
 
-_WORD_ENDS = re.compile(r"[\s'\"=:,;&|()<>`$]+")
+MOST_WORDS = 1000
+SHOWN_CHARACTERS = 100
+_WORD_ENDS = re.compile(r"[\s'\"=@:,;&|()<>`$]+")
+
 _Identity = tuple[int, int]
 
 
@@ -74,10 +79,14 @@ class ProtectedPaths:
 
         What could expand to one (a glob, a variable) is no plain command and so is asked about by its rule.
         """
-        for word in _WORD_ENDS.split(command):
-            starts = {0, *(at for at in (word.find("/"), word.find("~")) if at > 0)}
-            if any(word and self._names_protected(word[start:], cwd) for start in starts):
-                return f"it names {word}, which is protected: secrets or wisp's own records"
+        words = dict.fromkeys(word for word in _WORD_ENDS.split(command) if word)
+        if len(words) > MOST_WORDS:
+            return "it has too many words to look for protected paths in it"
+        for word in words:
+            # A path may follow an option's letter at once.
+            starts = {0, word.find("/"), word.find("~"), 2 if word.startswith("-") else 0} - {-1}
+            if any(self._names_protected(word[start:], cwd) for start in starts if word[start:]):
+                return f"it names {shorten(word, SHOWN_CHARACTERS)}, which is protected: secrets or wisp's own records"
         return ""
 
     def _names_protected(self, word: str, cwd: Path) -> bool:
