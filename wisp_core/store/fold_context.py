@@ -1,0 +1,127 @@
+"""The fold's part for the context engine: dropping and bringing back, references, cuts, summaries, facts. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from wisp_core.events import (
+    ContextCompactionUndone,
+    ContextCondensation,
+    ContextCut,
+    ContextReference,
+    ContextSummary,
+    Event,
+    EventData,
+    FactDeleted,
+    FactDropped,
+    FactKept,
+    FactProposed,
+    FactRecorded,
+    FactScopeChanged,
+    FactSuperseded,
+)
+from wisp_core.records import Content, Cut, EntryKind, EntryState, Fact, Summary, ThreadRecord
+from wisp_core.store.changes import Change, EntryPut, FactPut, SummaryPut
+
+Contents: TypeAlias = Mapping[int, Content]
+
+
+def wanted(record: ThreadRecord, event: Event) -> tuple[int, ...]:
+    """Return the ids of the entries whose content the event needs, because it brings them back."""
+    if not isinstance(event.data, ContextCompactionUndone):
+        return ()
+    undone = event.data.undone
+    return tuple(entry.id for entry in record.entries.values() if entry.dropped_by == undone)
+
+
+def _condensed(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+    data: Any = event.data
+    turn = record.last_turn if event.turn is None else event.turn
+    for number in data.dropped:
+        entry = record.entries.get(number)
+        if entry is None or entry.state is not EntryState.ACTIVE or entry.kind is EntryKind.INSTRUCTIONS:
+            continue
+        dropped = replace(entry, state=EntryState.DROPPED, dropped_by=event.id, dropped_at=turn, content=None)
+        yield EntryPut(dropped)
+
+
+def _undone(record: ThreadRecord, event: Event, contents: Contents) -> Iterator[Change]:
+    for number in wanted(record, event):
+        entry = record.entries[number]
+        yield EntryPut(
+            replace(entry, state=EntryState.ACTIVE, dropped_by=None, dropped_at=None, content=contents.get(number))
+        )
+
+
+def _referenced(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+    data: Any = event.data
+    entry = record.entries.get(data.entry)
+    if entry is not None and entry.kind is EntryKind.TOOL_OUTPUT:
+        turn = record.last_turn if event.turn is None else event.turn
+        yield EntryPut(replace(entry, referenced_at=turn, reference=data.text))
+
+
+def _cut(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+    data: Any = event.data
+    entry = record.entries.get(data.reply)
+    if entry is not None and entry.kind is EntryKind.REPLY:
+        cut = Cut(data.start, data.end, data.output, data.tool, data.marker)
+        yield EntryPut(replace(entry, cuts=(*entry.cuts, cut)))
+
+
+def _summarised(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+    data: Any = event.data
+    if data.error:
+        return
+    turn = record.last_turn if event.turn is None else event.turn
+    yield SummaryPut(Summary(data.version, data.text, data.turns, data.highest, turn, event.time, event.id, data.model))
+
+
+def _recorded(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+    data: Any = event.data
+    yield FactPut(
+        Fact(
+            id=data.fact,
+            scope=data.scope,
+            subject=data.subject,
+            name=data.key,
+            value=data.value,
+            source=data.source,
+            version=data.version,
+            turn=record.last_turn if event.turn is None else event.turn,
+            time=event.time,
+            event=event.id,
+            state="proposed" if isinstance(data, FactProposed) else "current",
+        )
+    )
+
+
+_STATES: dict[type[EventData], str] = {
+    FactKept: "current",
+    FactDropped: "dropped",
+    FactSuperseded: "superseded",
+    FactDeleted: "deleted",
+}
+
+
+def _restated(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+    data: Any = event.data
+    fact = record.facts.get(data.fact)
+    if fact is not None:
+        yield FactPut(replace(fact, state=_STATES.get(type(data), fact.state), scope=data.scope or fact.scope))
+
+
+CONTEXT_EFFECTS: dict[type[EventData], Callable[[ThreadRecord, Event, Contents], Iterator[Change]]] = {
+    ContextCondensation: _condensed,
+    ContextCompactionUndone: _undone,
+    ContextReference: _referenced,
+    ContextCut: _cut,
+    ContextSummary: _summarised,
+    FactRecorded: _recorded,
+    FactProposed: _recorded,
+    FactKept: _restated,
+    FactDropped: _restated,
+    FactSuperseded: _restated,
+    FactDeleted: _restated,
+    FactScopeChanged: _restated,
+}

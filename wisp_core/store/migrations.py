@@ -1,0 +1,66 @@
+"""The schema of `wisp.db`, as numbered steps that each lead from one version to the next.
+
+A step is never changed once it is released: a later one changes what it made.
+"""
+
+from typing import TypeAlias
+
+Step: TypeAlias = tuple[str, ...]
+
+_FIRST: Step = (
+    # The projection: each row is what the fold says of one value of a thread's record.
+    """CREATE TABLE threads (
+        id TEXT PRIMARY KEY, created TEXT NOT NULL, updated TEXT NOT NULL, title TEXT NOT NULL, cwd TEXT NOT NULL,
+        model TEXT NOT NULL, mode TEXT NOT NULL, deleted INTEGER NOT NULL, last_seq INTEGER NOT NULL,
+        last_turn INTEGER NOT NULL, grants TEXT NOT NULL, totals TEXT NOT NULL, last_usage TEXT
+    ) STRICT""",
+    "CREATE INDEX threads_by_cwd ON threads (cwd, updated)",
+    # The content stands last, so that reading the other columns of a large row never reads its pages.
+    """CREATE TABLE entries (
+        thread TEXT NOT NULL REFERENCES threads (id), id INTEGER NOT NULL, wire_id TEXT NOT NULL, kind TEXT NOT NULL,
+        turn INTEGER NOT NULL, time TEXT NOT NULL, origin TEXT NOT NULL, state TEXT NOT NULL, dropped_by TEXT,
+        dropped_at INTEGER, referenced_at INTEGER, reference TEXT, sources TEXT NOT NULL, cuts TEXT NOT NULL,
+        content TEXT, PRIMARY KEY (thread, id)
+    ) STRICT""",
+    """CREATE TABLE turns (
+        thread TEXT NOT NULL REFERENCES threads (id), number INTEGER NOT NULL, prompt INTEGER NOT NULL,
+        time TEXT NOT NULL, outcome TEXT, error TEXT NOT NULL, ended TEXT, PRIMARY KEY (thread, number)
+    ) STRICT""",
+    """CREATE TABLE plans (
+        thread TEXT NOT NULL REFERENCES threads (id), event TEXT NOT NULL, turn INTEGER NOT NULL, step INTEGER NOT NULL,
+        entries TEXT NOT NULL, earlier TEXT, now TEXT, instructions INTEGER NOT NULL, settings TEXT NOT NULL,
+        sha256 TEXT NOT NULL, answered TEXT, PRIMARY KEY (thread, event)
+    ) STRICT""",
+    "CREATE INDEX plans_by_turn ON plans (thread, turn)",
+    """CREATE TABLE instructions (
+        thread TEXT NOT NULL REFERENCES threads (id), version INTEGER NOT NULL, content TEXT NOT NULL,
+        PRIMARY KEY (thread, version)
+    ) STRICT""",
+    """CREATE TABLE summaries (
+        thread TEXT NOT NULL REFERENCES threads (id), event TEXT NOT NULL, version INTEGER NOT NULL, text TEXT NOT NULL,
+        turns INTEGER NOT NULL, highest INTEGER NOT NULL, turn INTEGER NOT NULL, time TEXT NOT NULL,
+        model TEXT NOT NULL, PRIMARY KEY (thread, event)
+    ) STRICT""",
+    """CREATE TABLE facts (
+        thread TEXT NOT NULL REFERENCES threads (id), id TEXT NOT NULL, scope TEXT NOT NULL, subject TEXT NOT NULL,
+        name TEXT NOT NULL, value TEXT NOT NULL, source TEXT NOT NULL, version INTEGER NOT NULL, turn INTEGER NOT NULL,
+        time TEXT NOT NULL, event TEXT NOT NULL, state TEXT NOT NULL, PRIMARY KEY (thread, id)
+    ) STRICT""",
+    # Where the audit stands: up to which byte a file is projected, and where an event is found in it.
+    "CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, position INTEGER NOT NULL) STRICT",
+    """CREATE TABLE events (
+        id TEXT PRIMARY KEY, file INTEGER NOT NULL REFERENCES files (id), offset INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    # What is no part of a thread's record.
+    """CREATE TABLE locks (
+        thread TEXT PRIMARY KEY, session TEXT NOT NULL, pid INTEGER NOT NULL, started REAL NOT NULL
+    ) STRICT""",
+    "CREATE TABLE drafts (key TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT",
+    "CREATE TABLE history (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
+    """CREATE TABLE queue (
+        id INTEGER PRIMARY KEY, thread TEXT NOT NULL, text TEXT NOT NULL, held INTEGER NOT NULL
+    ) STRICT""",
+    "CREATE INDEX queue_by_thread ON queue (thread, id)",
+)
+
+STEPS: tuple[Step, ...] = (_FIRST,)

@@ -1,0 +1,237 @@
+"""How the values of a record stand as rows, and how rows become the values again. Pure."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, TypeAlias, assert_never
+
+from wisp_core.records import (
+    CONTENT_TYPES,
+    Content,
+    Cut,
+    Entry,
+    EntryKind,
+    EntryState,
+    Fact,
+    InstructionsContent,
+    Mode,
+    Origin,
+    Outcome,
+    Plan,
+    Rendering,
+    Segment,
+    Summary,
+    ThreadRecord,
+    Totals,
+    Turn,
+    Usage,
+)
+from wisp_core.store.changes import (
+    KEPT_SUMMARIES,
+    Change,
+    Cleared,
+    EntryPut,
+    FactPut,
+    InstructionsPut,
+    PlanPut,
+    SummaryPut,
+    TurnPut,
+)
+
+Row: TypeAlias = Sequence[Any]
+Statement: TypeAlias = tuple[str, Row]
+
+THREAD_COLUMNS = "created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage"
+ENTRY_COLUMNS = (
+    "id, wire_id, kind, turn, time, origin, state, dropped_by, dropped_at, referenced_at, reference, sources, cuts"
+)
+PLAN_COLUMNS = "event, turn, step, entries, earlier, now, instructions, settings, sha256, answered"
+SUMMARY_COLUMNS = "version, text, turns, highest, turn, time, event, model"
+FACT_COLUMNS = "id, scope, subject, name, value, source, version, turn, time, event, state"
+TURN_COLUMNS = "number, prompt, time, outcome, error, ended"
+
+_HELD = ("entries", "turns", "plans", "instructions", "summaries", "facts")
+
+
+def _upsert(table: str, columns: str, keys: tuple[str, ...], *, keep: str = "") -> str:
+    """Return the statement that puts a row: `keep` is a column whose value stays where NULL is given."""
+    names = ["thread", *columns.split(", ")]
+    sets = [f"{n} = excluded.{n}" for n in names if n not in keys and n != keep]
+    if keep:
+        sets.append(f"{keep} = coalesce(excluded.{keep}, {keep})")
+    marks = ", ".join("?" * len(names))
+    # Names of tables and columns are this module's own; values are always parameters.
+    return (
+        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks}) "
+        f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {', '.join(sets)}"
+    )
+
+
+_PUT_ENTRY = _upsert("entries", f"{ENTRY_COLUMNS}, content", ("thread", "id"), keep="content")
+_PUT_TURN = _upsert("turns", TURN_COLUMNS, ("thread", "number"))
+_PUT_PLAN = _upsert("plans", PLAN_COLUMNS, ("thread", "event"))
+_PUT_INSTRUCTIONS = _upsert("instructions", "version, content", ("thread", "version"))
+_PUT_SUMMARY = _upsert("summaries", SUMMARY_COLUMNS, ("thread", "event"))
+_CUT_SUMMARIES = (
+    "DELETE FROM summaries WHERE thread = ? AND rowid NOT IN "
+    f"(SELECT rowid FROM summaries WHERE thread = ? ORDER BY rowid DESC LIMIT {KEPT_SUMMARIES})"
+)
+_PUT_FACT = _upsert("facts", FACT_COLUMNS, ("thread", "id"))
+_PUT_THREAD = (
+    _upsert("threads", f"last_turn, {THREAD_COLUMNS}", ("id",))
+    .replace("(thread,", "(id,")
+    .replace("thread = excluded.thread, ", "")
+)
+
+
+def put_thread(record: ThreadRecord) -> Statement:
+    """Return the statement that puts the thread's own row."""
+    totals = [record.totals.requests, record.totals.prompt, record.totals.completion]
+    totals += [record.totals.total, record.totals.cached]
+    usage = record.last_usage
+    last = None if usage is None else _json([usage.prompt, usage.completion, usage.total, usage.cached])
+    row = (
+        *(record.id, record.last_turn, record.created, record.updated, record.title, record.cwd, record.model),
+        *(record.mode.value, int(record.deleted), record.last_seq, _json(record.grants), _json(totals), last),
+    )
+    return _PUT_THREAD, row
+
+
+def put_change(thread: str, change: Change) -> tuple[Statement, ...]:
+    """Return the statements that put one change."""
+    match change:
+        case EntryPut(entry):
+            return ((_PUT_ENTRY, (thread, *_entry_row(entry))),)
+        case TurnPut(turn):
+            outcome = None if turn.outcome is None else turn.outcome.value
+            row = (thread, turn.number, turn.prompt, turn.time, outcome, turn.error, turn.ended)
+            return ((_PUT_TURN, row),)
+        case PlanPut(plan):
+            return ((_PUT_PLAN, (thread, *_plan_row(plan))),)
+        case InstructionsPut(content):
+            return ((_PUT_INSTRUCTIONS, (thread, content.version, dump_content(content))),)
+        case SummaryPut(summary):
+            row = (thread, *(getattr(summary, name) for name in SUMMARY_COLUMNS.split(", ")))
+            return ((_PUT_SUMMARY, row), (_CUT_SUMMARIES, (thread, thread)))
+        case FactPut(fact):
+            return ((_PUT_FACT, (thread, *(getattr(fact, name) for name in FACT_COLUMNS.split(", ")))),)
+        case Cleared():
+            return tuple((f"DELETE FROM {table} WHERE thread = ?", (thread,)) for table in _HELD)
+        case _:
+            assert_never(change)
+
+
+def thread_of(id: str, row: Row) -> ThreadRecord:
+    """Return a record with the thread's own fields, of a row of `THREAD_COLUMNS`."""
+    created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage = row
+    return ThreadRecord(
+        id=id,
+        created=created,
+        updated=updated,
+        title=title,
+        cwd=cwd,
+        model=model,
+        mode=Mode(mode),
+        deleted=bool(deleted),
+        last_seq=last_seq,
+        grants=tuple(json.loads(grants)),
+        totals=Totals(*json.loads(totals)),
+        last_usage=None if last_usage is None else Usage(*json.loads(last_usage)),
+    )
+
+
+def entry_of(row: Row) -> Entry:
+    """Return the entry of a row of `ENTRY_COLUMNS` and the content's text, None where it is not to be read."""
+    id, wire_id, kind, turn, time, origin, state, dropped_by, dropped_at, referenced_at, reference = row[:11]
+    sources, cuts, content = row[11:]
+    entry_kind = EntryKind(kind)
+    return Entry(
+        id=id,
+        wire_id=wire_id,
+        kind=entry_kind,
+        turn=turn,
+        time=time,
+        content=None if content is None else load_content(entry_kind, content),
+        origin=Origin(origin),
+        state=EntryState(state),
+        dropped_by=dropped_by,
+        dropped_at=dropped_at,
+        referenced_at=referenced_at,
+        reference=reference,
+        sources=tuple(json.loads(sources)),
+        cuts=tuple(Cut(*cut) for cut in json.loads(cuts)),
+    )
+
+
+def turn_of(row: Row) -> Turn:
+    """Return the turn of a row of `TURN_COLUMNS`."""
+    number, prompt, time, outcome, error, ended = row
+    return Turn(number, prompt, time, None if outcome is None else Outcome(outcome), error, ended)
+
+
+def plan_of(row: Row) -> Plan:
+    """Return the plan of a row of `PLAN_COLUMNS`."""
+    event, turn, step, entries, earlier, now, instructions, settings, sha256, answered = row
+    return Plan(
+        event=event,
+        turn=turn,
+        step=step,
+        entries=tuple((entry, Rendering(word)) for entry, word in json.loads(entries)),
+        earlier=earlier,
+        now=now,
+        instructions=instructions,
+        settings=json.loads(settings),
+        sha256=sha256,
+        answered=answered,
+    )
+
+
+def summary_of(row: Row) -> Summary:
+    """Return the summary of a row of `SUMMARY_COLUMNS`."""
+    return Summary(*row)
+
+
+def fact_of(row: Row) -> Fact:
+    """Return the fact of a row of `FACT_COLUMNS`."""
+    return Fact(*row)
+
+
+def dump_content(content: Content) -> str:
+    """Return an entry's content as JSON text."""
+    if isinstance(content, InstructionsContent):
+        return _json({"version": content.version, "segments": [[part.name, part.text] for part in content.segments]})
+    return _json({field.name: getattr(content, field.name) for field in fields(content)})
+
+
+def load_content(kind: EntryKind, text: str) -> Content:
+    """Return the content of an entry of `kind` from its JSON text."""
+    if kind is EntryKind.INSTRUCTIONS:
+        return load_instructions(text)
+    return CONTENT_TYPES[kind](**json.loads(text))
+
+
+def load_instructions(text: str) -> InstructionsContent:
+    """Return a version of the instructions from its JSON text."""
+    raw = json.loads(text)
+    return InstructionsContent(tuple(Segment(*part) for part in raw["segments"]), raw["version"])
+
+
+def _entry_row(entry: Entry) -> Row:
+    cuts = [[cut.start, cut.end, cut.output, cut.tool, cut.marker] for cut in entry.cuts]
+    content = None if entry.content is None else dump_content(entry.content)
+    return (
+        *(entry.id, entry.wire_id, entry.kind.value, entry.turn, entry.time, entry.origin.value, entry.state.value),
+        *(entry.dropped_by, entry.dropped_at, entry.referenced_at, entry.reference),
+        *(_json(entry.sources), _json(cuts), content),
+    )
+
+
+def _plan_row(plan: Plan) -> Row:
+    return (
+        *(plan.event, plan.turn, plan.step, _json(plan.entries), plan.earlier, plan.now, plan.instructions),
+        *(_json(plan.settings), plan.sha256, plan.answered),
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
