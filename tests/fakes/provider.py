@@ -12,11 +12,13 @@
   off before the answer's end, `hang=True` waits there until the client goes; `release` (an asyncio.Event) waits
   before closing. `status`, `body` (JSON or text) and `headers` give a refusal or another plain answer.
 - `requests` are the chat requests (`path`, `headers` with names in lower case, `body`), `refused` what was wrong with
-  those that broke the rules, `paths` every path asked, `connections` how many were opened.
+  those that broke the rules, `paths` every path asked, `proxied` the urls asked of it as a proxy, `connections` how
+  many were opened.
 - `disconnected` is set when a client goes away before its answer ended; `arrived` when a chat request has come.
 - `props`, `models`, `input_tokens` are what `/props`, `/v1/models`, `/v1/chat/completions/input_tokens` answer
   (None: 404); `input_tokens` may be a function of the body. `rejects` are words: a request with such a key at its top
-  is refused with 400 as unknown. `drops` many chat requests find their connection closed instead of an answer.
+  is refused with 400 as unknown. `busy` answers all other questions with 503.
+  `drops` many chat requests find their connection closed instead of an answer.
 
 It refuses with 400: unknown keys, null or empty messages, a wrong order of roles, orphan calls and results, repeated
 call ids, calls whose arguments are no JSON object, a system message that is not the first.
@@ -81,6 +83,8 @@ class FakeProvider:
         self.input_tokens = None
         self.rejects = []
         self.drops = 0
+        self.proxied = []
+        self.busy = False
         self._planned = []
         self._tasks = set()
 
@@ -145,6 +149,10 @@ class FakeProvider:
         method, path, _ = first.split(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
         data = await reader.readexactly(int(headers.get("content-length", 0)))
+        if path.startswith("http://"):
+            # It is asked as a proxy.
+            self.proxied.append(path)
+            path = "/" + path.split("/", 3)[3]
         self.paths.append(path)
         if self.drops and path == "/v1/chat/completions":
             self.drops -= 1
@@ -160,6 +168,8 @@ class FakeProvider:
         if callable(value):
             value = value(json.loads(data))
         status = 404 if value is None else 200
+        if self.busy:
+            value, status = {"error": {"message": "Loading model", "code": 503}}, 503
         body = {"error": {"message": "not found", "code": 404}} if value is None else value
         await self._plain(writer, Planned([json.dumps(body).encode()], status, {"content-type": "application/json"}))
         return True

@@ -106,20 +106,20 @@ def open_backend(model: str, settings: Settings, environ: Mapping[str, str]) -> 
     if name.provider == "embedded":
         from wisp_core.models.embedded import open_embedded  # off the start-up path: it loads httpx
 
-        return open_embedded(model, name.place, settings)
+        return open_embedded(model, settings, weights=None if model.strip() == EMBEDDED else name.place)
     from wisp_core.models.openai import ChatBackend, Profile  # off the start-up path: it loads httpx
 
     facts = find(model)
     if name.provider == "openai":
         server = Server(OPENAI_URL, _key(environ, OPENAI_KEY, model), timeouts=settings.timeouts)
         profile = Profile(catalogued=facts.get("window"), probes=False, output_key="max_completion_tokens")
-        return ChatBackend(model, server, name.model, profile)
+        return ChatBackend(model, server, model=name.model, profile=profile)
     endpoint = _endpoint(name.place, settings)
     key = _key(environ, endpoint.key_env, f"endpoints.{name.place}.key_env") if endpoint.key_env else ""
     headers = _headers(name.place, endpoint)
     server = Server(_url(name.place, endpoint), key, headers, settings.timeouts)
     profile = Profile(window=endpoint.window, catalogued=facts.get("window"))
-    return ChatBackend(model, server, name.model or endpoint.model, profile)
+    return ChatBackend(model, server, model=name.model or endpoint.model, profile=profile)
 
 
 @cache

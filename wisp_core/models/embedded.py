@@ -18,7 +18,6 @@ from pydantic import BaseModel
 
 from wisp_core.errors import CutStreamError, ModelError, NoModelError, UnreachableError
 from wisp_core.models.backend import Server
-from wisp_core.models.catalogue import EMBEDDED
 from wisp_core.models.failures import quote
 from wisp_core.models.openai import ChatBackend, Profile
 from wisp_core.records import JsonObject
@@ -40,16 +39,16 @@ _CHILD = Path(__file__).with_name("embedded_child.py")
 _OTHERWISE = 'run `make setup`, or connect a server under "endpoints" in config.json'
 
 
-def open_embedded(model: str, place: str, settings: Settings) -> "EmbeddedBackend":
-    """Return the backend of `embedded/…`; nothing is started before its first request.
+def open_embedded(model: str, settings: Settings, *, weights: str | None) -> "EmbeddedBackend":
+    """Return the backend of `embedded/…` with `weights` of the person's or, None, the shipped ones; nothing starts yet.
 
     Raises:
         NoModelError: the runtime or the weights are not there.
     """
-    path = find_weights() if model == EMBEDDED else _own_weights(place)
+    path = find_weights() if weights is None else _own_weights(weights)
     if importlib.util.find_spec(RUNTIME) is None:
         raise NoModelError("the embedded model's runtime (xllamacpp) is not installed", _OTHERWISE)
-    return EmbeddedBackend(model, path, settings)
+    return EmbeddedBackend(model, settings, path=path)
 
 
 def find_weights() -> Path:
@@ -74,10 +73,10 @@ def _own_weights(place: str) -> Path:
             magic = file.read(4)
     except OSError as error:
         raise NoModelError(
-            f"`embedded/{place}`: {path} cannot be read ({error.strerror})", f"or use {EMBEDDED}"
+            f"`embedded/{place}`: {path} cannot be read ({error.strerror})", "or leave the model out"
         ) from error
     if magic != b"GGUF":
-        raise NoModelError(f"`embedded/{place}`: {path} is no GGUF file", f"name one, or use {EMBEDDED}")
+        raise NoModelError(f"`embedded/{place}`: {path} is no GGUF file", "name one, or leave the model out")
     return path.absolute()
 
 
@@ -181,7 +180,7 @@ class EmbeddedBackend:
 
     capabilities = Capabilities(tools=False, counts=True, guided=True)
 
-    def __init__(self, name: str, path: Path, settings: Settings) -> None:
+    def __init__(self, name: str, settings: Settings, *, path: Path) -> None:
         self.name = name
         self.endpoint = "the embedded model"
         self._path = path
@@ -283,7 +282,7 @@ class EmbeddedBackend:
             child.stop()
             raise
         server = Server(f"{address}/v1", key, timeouts=self._timeouts, label=self.endpoint)
-        self._inner = ChatBackend(self.name, server, "embedded", Profile(tools=False))
+        self._inner = ChatBackend(self.name, server, model="embedded", profile=Profile(tools=False))
         return self._inner
 
     async def _explain(self, error: ModelError) -> ModelError:

@@ -50,10 +50,10 @@ def read_report(status: int, body: str) -> Report:
         value = json.loads(body)
     except (ValueError, RecursionError):
         value = body
-    return report_of(status, value, body)
+    return report_of(status, value, text=body)
 
 
-def report_of(status: int, value: Any, text: str = "") -> Report:
+def report_of(status: int, value: Any, *, text: str = "") -> Report:
     """Return what a JSON value says: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, a list of one, or a text."""
     text = text or (value if isinstance(value, str) else json.dumps(value))
     if isinstance(value, list) and value:
@@ -68,7 +68,7 @@ def report_of(status: int, value: Any, text: str = "") -> Report:
     return Report(stated if status < 400 else status, codes, message, fields, text)
 
 
-def failure(endpoint: str, report: Report, headers: Mapping[str, str] | None = None) -> ModelError:
+def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None = None) -> ModelError:
     """Return the typed error for a report; `headers` with names in lower case."""
     said = quote(report.message)
     detail = sound(f"{report.status}: {report.text}"[:DETAIL_CHARACTERS])

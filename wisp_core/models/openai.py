@@ -3,13 +3,20 @@
 import json
 import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from wisp_core.errors import BadRequestError, ContextOverflowError, CutStreamError, ModelError, NoModelError
+from wisp_core.errors import (
+    BadRequestError,
+    ContextOverflowError,
+    CutStreamError,
+    ModelError,
+    ModelTimeoutError,
+    NoModelError,
+)
 from wisp_core.models.answer import Answer
 from wisp_core.models.backend import Server
 from wisp_core.models.failures import quote
@@ -35,20 +42,20 @@ Schema = TypeVar("Schema", bound=BaseModel)
 USAGE_SECONDS = 5.0
 """How long the usage may come after the answer's end was stated."""
 
-# What a server may not know, and how it is named in its refusal. In this order one is left out when none is named.
+# What a server may not know, and how its refusal names it.
 _FEATURES = {
     "return_progress": "return_progress",
     "stream_options": "stream_options|include_usage",
     "temperature": "temperature",
     "response_format": "response_format|json_schema|structured output|grammar",
-    "tools": r"\btools?\b|tool[_ ]choice|function call",
+    # Not where it names a part of one, as in `tools.0.function.name` or `["tools", 0]`: that is a fault of the tool.
+    "tools": r"(?s)^(?!.*schema).*(?:\btools?\b(?![\"']?\s*[.,\[]\s*[\"']?\d)|tool[_ ]choice|function call)",
 }
 _UNKNOWN = re.compile(
     r"not (?:supported|permitted|allowed|implemented|available)|support|unknown|unrecogni[sz]ed|unexpected|extra"
     r"|requires?|invalid (?:parameter|argument|field)|additional propert",
     re.IGNORECASE,
 )
-_UNNAMED = ("return_progress", "stream_options")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +75,7 @@ class Profile:
 class ChatBackend:
     """A `ModelBackend` over chat completions; what its server refused to know is remembered."""
 
-    def __init__(self, name: str, server: Server, model: str | None, profile: Profile) -> None:
+    def __init__(self, name: str, server: Server, *, model: str | None, profile: Profile) -> None:
         self.name = name
         self.endpoint = server.shown
         self._url = server.url
@@ -103,7 +110,7 @@ class ChatBackend:
         if tools and self.capabilities.tools:
             body["tools"] = write_tools(tools)
         try:
-            answer = await self._transport.ask("POST", f"{self._url}/chat/completions/input_tokens", body)
+            answer = await self._transport.ask("POST", f"{self._url}/chat/completions/input_tokens", body=body)
         except (NoModelError, BadRequestError):
             self.capabilities = replace(self.capabilities, counts=False)
             return None
@@ -147,7 +154,8 @@ class ChatBackend:
         await self._transport.close()
 
     async def _answer(self, request: ModelRequest, schema: type[BaseModel] | None) -> AsyncGenerator[ModelEvent, None]:
-        if self._profile.probes:
+        # A server that is busy with another answer may not tell of itself in time.
+        with suppress(ModelTimeoutError):
             await self._look()
         while True:
             body = self._body(request, schema)
@@ -173,7 +181,7 @@ class ChatBackend:
         names = [tool["function"]["name"] for tool in body.get("tools", [])]
         answer = Answer(self.endpoint, names, thinks_first=self._thinks_first)
         async with (
-            self._transport.post(f"{self._url}/chat/completions", body, deadline) as response,
+            self._transport.post(f"{self._url}/chat/completions", body, deadline=deadline) as response,
             aclosing(self._transport.chunks(response, deadline)) as chunks,
         ):
             if response.headers.get("content-type", "").startswith("application/json"):
@@ -229,7 +237,7 @@ class ChatBackend:
             self.capabilities = replace(self.capabilities, tools=False)
 
     async def _look(self) -> None:
-        if self._found is None and self._profile.probes:
+        if self._profile.probes and (self._found is None or not self._found.sure):
             self._found = await look(self._transport, self._model)
             self.capabilities = replace(self.capabilities, counts=self._found.llama)
 
@@ -254,12 +262,8 @@ def find_refused(error: ModelError, body: JsonObject) -> str | None:
     text = error.detail
     if not _UNKNOWN.search(text):
         return None
-    used = [feature for feature in _FEATURES if feature in body]
-    named = next((feature for feature in used if re.search(_FEATURES[feature], text, re.IGNORECASE)), None)
-    if named:
-        return named
-    generic = re.search(r"unknown|unrecogni[sz]ed|unexpected|extra|permitted|additional", text, re.IGNORECASE)
-    return next((feature for feature in _UNNAMED if feature in used), None) if generic else None
+    named = (feature for feature, pattern in _FEATURES.items() if re.search(pattern, text, re.IGNORECASE))
+    return next((feature for feature in named if feature in body), None)
 
 
 def ask_for(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[Message, ...]:

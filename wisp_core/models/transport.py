@@ -64,7 +64,7 @@ class Transport:
         if client is not None:
             await client.aclose()
 
-    async def ask(self, method: str, url: str, body: JsonObject | None = None) -> Any:
+    async def ask(self, method: str, url: str, *, body: JsonObject | None = None) -> Any:
         """Return the JSON that a short question gets.
 
         Raises:
@@ -79,7 +79,7 @@ class Transport:
             raise BadRequestError(f"{self.server.shown} answers with something that is no JSON", detail=url) from error
 
     @asynccontextmanager
-    async def post(self, url: str, body: JsonObject, deadline: Deadline) -> AsyncIterator[httpx.Response]:
+    async def post(self, url: str, body: JsonObject, *, deadline: Deadline) -> AsyncIterator[httpx.Response]:
         """Give the response of a request whose answer is streamed; leaving closes the connection.
 
         Raises:
@@ -124,7 +124,7 @@ class Transport:
     async def _respond(
         self, method: str, url: str, body: JsonObject | None, deadline: Deadline
     ) -> AsyncIterator[httpx.Response]:
-        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        data = None if body is None else sound(json.dumps(body, ensure_ascii=False)).encode()
         headers = {"content-type": "application/json"} if data else {}
         try:
             async with asyncio.timeout_at(deadline.at):
@@ -156,7 +156,7 @@ class Transport:
             data = await self._body(response, Deadline(PROBE_SECONDS), MAX_ERROR_BYTES)
         except ModelError:
             data = b""
-        return failure(self.server.shown, read_report(response.status_code, decode(data)), response.headers)
+        return failure(self.server.shown, read_report(response.status_code, decode(data)), headers=response.headers)
 
     async def _body(self, response: httpx.Response, deadline: Deadline, limit: int) -> bytes:
         data = bytearray()

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from wisp_core.errors import ModelError, UnreachableError
+import httpx
+
+from wisp_core.errors import ModelError, ModelTimeoutError, OverloadedError, UnreachableError
 from wisp_core.models.transport import Transport
 from wisp_core.models.wire import read_count
 from wisp_core.records import JsonObject
@@ -17,11 +19,15 @@ _KEYS = ("max_model_len", "loaded_context_length", "context_length", "context_wi
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a server says of itself: its models, its window in tokens, whether it is a llama.cpp server."""
+    """What a server says of itself: its models, its window in tokens, whether it is a llama.cpp server.
+
+    `sure` tells that it is worth no second question; a server that is still loading is asked again.
+    """
 
     models: tuple[str, ...] = ()
     window: int | None = None
     llama: bool = False
+    sure: bool = True
 
 
 async def look(transport: Transport, model: str | None) -> Found:
@@ -29,19 +35,21 @@ async def look(transport: Transport, model: str | None) -> Found:
 
     Raises:
         UnreachableError: there is no server.
+        ModelTimeoutError: it does not answer such questions now.
     """
     server = transport.server
-    entries = _entries(await _try(transport, f"{server.url}/models"))
+    busy: list[ModelError] = []
+    entries = _entries(await _try(transport, f"{server.url}/models", busy))
     models = tuple(entry["id"] for entry in entries if isinstance(entry.get("id"), str) and entry["id"])
     entry = _entry(entries, model)
-    props = await _try(transport, f"{server.root}/props")
+    props = await _try(transport, f"{server.root}/props", busy)
     generation = props.get("default_generation_settings") if isinstance(props, dict) else None
     window = _believed(generation.get("n_ctx")) if isinstance(generation, dict) else None
     llama = isinstance(generation, dict)
     window = window or _window_of(entry)
     if window is None and not llama:
-        window = _window_of(_entry(_entries(await _try(transport, f"{server.root}/api/v0/models")), model))
-    return Found(models, window, llama)
+        window = _window_of(_entry(_entries(await _try(transport, f"{server.root}/api/v0/models", busy)), model))
+    return Found(models, window, llama, sure=not busy)
 
 
 def lower(known: Window | None, limit: int | None) -> Window | None:
@@ -51,13 +59,20 @@ def lower(known: Window | None, limit: int | None) -> Window | None:
     return Window(limit, "error")
 
 
-async def _try(transport: Transport, url: str) -> Any:
+async def _try(transport: Transport, url: str, busy: list[ModelError]) -> Any:
     try:
         return await transport.ask("GET", url)
-    except UnreachableError:
+    except ModelTimeoutError:
         raise
+    except UnreachableError as error:
+        # Only where nothing listens: some servers hang up on a path that they do not know.
+        if isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout):
+            raise
+    except OverloadedError as error:
+        busy.append(error)
     except ModelError:
-        return None
+        pass  # it does not know the question
+    return None
 
 
 def _entries(value: Any) -> list[JsonObject]:

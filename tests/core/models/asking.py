@@ -29,7 +29,7 @@ def connect(provider, model="local/fake", environ=None, timeouts=None, **endpoin
     settings = Settings(
         endpoints={"fake": Endpoint(url=provider.url, **endpoint)}, timeouts=timeouts or Timeouts(connect=2.0)
     )
-    return open_backend(model, settings, environ or {})
+    return open_backend(model, settings, environ=environ or {})
 
 
 async def ask(backend, request=None):

@@ -43,7 +43,7 @@ def test_a_name_has_its_parts(name, parts):
 )
 def test_a_name_of_no_known_form_is_told_with_the_forms(name):
     with pytest.raises(NoModelError, match="names no model") as caught:
-        open_backend(name, MINE, {})
+        open_backend(name, MINE, environ={})
     assert "local/NAME" in caught.value.hint
 
 
@@ -92,21 +92,21 @@ def test_the_embedded_model_says_what_it_is_and_how_to_connect_a_real_one():
 def test_a_wrong_endpoint_is_told_with_its_key(model, endpoint, environ, kind, said):
     settings = Settings(endpoints={"mine": Endpoint(**endpoint)})
     with pytest.raises(kind) as caught:
-        open_backend(model, settings, environ)
+        open_backend(model, settings, environ=environ)
     assert said in caught.value.sentence()
     assert "a\nb" not in caught.value.sentence()
 
 
 def test_no_endpoint_at_all_says_where_to_name_one():
     with pytest.raises(NoModelError) as caught:
-        open_backend("local/mine", Settings(), {})
+        open_backend("local/mine", Settings(), environ={})
     assert "config.json" in caught.value.hint
 
 
 async def test_a_known_model_has_its_window_from_the_catalogue():
-    backend = open_backend("openai/gpt-4o-2024-08-06", Settings(), {"OPENAI_API_KEY": "k"})
+    backend = open_backend("openai/gpt-4o-2024-08-06", Settings(), environ={"OPENAI_API_KEY": "k"})
     assert await backend.window() == Window(128000, "catalogue")
-    unknown = open_backend("openai/unheard-of", Settings(), {"OPENAI_API_KEY": "k"})
+    unknown = open_backend("openai/unheard-of", Settings(), environ={"OPENAI_API_KEY": "k"})
     assert await unknown.window() is None
 
 
@@ -122,13 +122,13 @@ def test_every_entry_of_the_catalogue_is_sound():
 def test_weights_that_cannot_be_read_are_told(place, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(NoModelError, match="cannot be read"):
-        open_backend(f"embedded/{place}", Settings(), {})
+        open_backend(f"embedded/{place}", Settings(), environ={})
 
 
 def test_weights_of_another_kind_are_told(tmp_path):
     (tmp_path / "x.gguf").write_text("hello")
     with pytest.raises(NoModelError, match="no GGUF file"):
-        open_backend(f"embedded/{tmp_path}/x.gguf", Settings(), {})
+        open_backend(f"embedded/{tmp_path}/x.gguf", Settings(), environ={})
 
 
 WITHOUT = """
@@ -139,7 +139,7 @@ from wisp_core.errors import NoModelError
 from wisp_core.models.catalogue import EMBEDDED, open_backend
 from wisp_core.settings import Settings
 try:
-    open_backend(EMBEDDED, Settings(), {})
+    open_backend(EMBEDDED, Settings(), environ={})
 except NoModelError as error:
     print(error.sentence())
 """
@@ -167,5 +167,5 @@ def test_choosing_a_model_loads_no_http():
 def test_every_failure_to_open_is_one_sentence():
     for name in ("x\x1b[31m", "local/\n", "scripted:/none", "embedded/\0"):
         with pytest.raises(WispError) as caught:
-            open_backend(name, MINE, {})
+            open_backend(name, MINE, environ={})
         assert caught.value.sentence().isprintable()

@@ -43,7 +43,7 @@ def server():
 async def local(server):
     address, child = server
     settings = Settings(endpoints={"llama": Endpoint(url=f"{address}/v1", key_env="LLAMA_KEY")})
-    backend = open_backend("local/llama", settings, {"LLAMA_KEY": child._config["key"]})
+    backend = open_backend("local/llama", settings, environ={"LLAMA_KEY": child._config["key"]})
     yield backend
     await backend.close()
 
@@ -70,7 +70,7 @@ async def test_it_streams_with_the_usage_that_was_counted_before(local):
 async def test_its_server_tells_the_window_and_a_wrong_key_is_refused(local, server):
     assert await local.window() == Window(8192, "server")
     settings = Settings(endpoints={"llama": Endpoint(url=f"{server[0]}/v1")})
-    other = open_backend("local/llama", settings, {})
+    other = open_backend("local/llama", settings, environ={})
     with pytest.raises(embedded.ModelError) as caught:
         await ask(other)
     assert type(caught.value).__name__ == "AuthenticationError"
@@ -94,17 +94,15 @@ async def test_cancelling_stops_the_model_while_it_writes_and_while_it_reads(loc
             if isinstance(event, TextDelta):
                 break
     assert await wait_idle(local) < 5
-    task = asyncio.create_task(ask(local, prompt(LONG[:20_000])))
     async with aclosing(local.stream(prompt(LONG[:20_000]))) as stream:
-        await anext(stream)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+        begun = await anext(stream)
+    assert isinstance(begun, PromptProgress)
+    assert begun.done < begun.total
     assert await wait_idle(local) < 15
 
 
 async def test_it_is_loaded_at_the_first_request_killed_started_again_and_ended():
-    backend = open_backend(EMBEDDED, Settings(embedded=Embedded(window=2048)), {})
+    backend = open_backend(EMBEDDED, Settings(embedded=Embedded(window=2048)), environ={})
     assert await backend.window() == Window(2048, "config")
     assert backend.pid is None
     request = prompt("Write a very long story about the sea.", tools=(READ,))
@@ -128,10 +126,10 @@ async def test_it_is_loaded_at_the_first_request_killed_started_again_and_ended(
 
 
 async def test_closing_while_it_loads_or_answers_ends_it():
-    backend = open_backend(EMBEDDED, Settings(), {})
+    backend = open_backend(EMBEDDED, Settings(), environ={})
     warming = asyncio.create_task(backend.warm())
     while backend.pid is None:
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
     await backend.close()
     await warming
     assert backend.pid is None
@@ -139,7 +137,7 @@ async def test_closing_while_it_loads_or_answers_ends_it():
 
 async def test_weights_that_cannot_be_loaded_are_told_in_one_sentence(tmp_path):
     (tmp_path / "bad.gguf").write_bytes(b"GGUF" + b"\0" * 64)
-    backend = open_backend(f"embedded/{tmp_path}/bad.gguf", Settings(), {})
+    backend = open_backend(f"embedded/{tmp_path}/bad.gguf", Settings(), environ={})
     with pytest.raises(NoModelError, match="cannot be loaded"):
         await ask(backend)
     await backend.close()
@@ -157,7 +155,7 @@ from wisp_core.settings import Settings
 from tests.core.models.asking import prompt
 
 async def main():
-    backend = open_backend(EMBEDDED, Settings(), {})
+    backend = open_backend(EMBEDDED, Settings(), environ={})
     async for event in backend.stream(prompt("Write a very long story about the sea.")):
         if type(event).__name__ == "TextDelta":
             print(backend.pid, flush=True)

@@ -51,7 +51,7 @@ SHAPES = {
 
 
 def error(status, body, headers=None):
-    return failure("http://host/v1", read_report(status, body), headers)
+    return failure("http://host/v1", read_report(status, body), headers=headers)
 
 
 @pytest.mark.parametrize("sample", SAMPLES["overflow"], ids=lambda sample: sample["provider"])

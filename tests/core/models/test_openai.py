@@ -238,10 +238,36 @@ async def test_what_a_server_does_not_know_is_left_out_once_and_for_all(provider
 
 
 async def test_an_error_about_the_tools_themselves_does_not_cost_the_tools(provider, backend):
-    provider.answer(status=400, body={"error": {"message": "tools.0.function.name: too long"}})
+    faults = [
+        "tools.0.function.name: too long, not permitted",
+        "Unsupported schema in tools",
+        "call x needs a tool result",
+    ]
+    for fault in faults:
+        provider.answer(status=400, body={"error": {"message": fault}})
+        with pytest.raises(BadRequestError):
+            await ask(backend, prompt(tools=(READ,)))
+    provider.answer(
+        status=422, body={"detail": [{"loc": ["body", "tools", 0, "x"], "msg": "Extra inputs not permitted"}]}
+    )
     with pytest.raises(BadRequestError):
         await ask(backend, prompt(tools=(READ,)))
     assert backend.capabilities.tools
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "fake does not support tools",
+        "tools param requires --jinja flag",
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+        "Unrecognized request argument supplied: tools",
+    ],
+)
+async def test_a_model_without_tools_is_asked_once_without_them(provider, backend, said):
+    provider.answer(status=400, body={"error": {"message": said}})
+    assert text(await ask(backend, prompt(tools=(READ,)))) == "ok"
+    assert not backend.capabilities.tools
 
 
 async def test_guided_generation_gives_the_schema(provider, backend):
@@ -360,6 +386,29 @@ async def test_a_proxy_of_the_environment_is_not_used_for_loopback(provider, bac
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
     assert text(await ask(backend)) == "ok"
+
+
+async def test_a_proxy_of_the_environment_is_used_for_another_host(provider, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", provider.url.removesuffix("/v1"))
+    provider.url = "http://model.invalid/v1"
+    backend = connect(provider)
+    assert text(await ask(backend)) == "ok"
+    assert provider.proxied[-1] == "http://model.invalid/v1/chat/completions"
+    await backend.close()
+
+
+async def test_a_server_that_is_still_loading_is_asked_for_its_window_again(provider, backend):
+    provider.busy = True
+    assert await backend.window() is None
+    provider.busy = False
+    provider.props = LLAMA
+    assert await backend.window() == Window(4096, "server")
+
+
+async def test_a_hostile_name_of_a_model_goes_out_sound(provider, backend):
+    provider.models = {"data": [{"id": "m\ud800"}]}
+    assert text(await ask(backend)) == "ok"
+    assert provider.requests[0].body["model"] == "m\ufffd"
 
 
 async def test_the_next_reply_begins_as_reasoning_after_one_whose_tag_only_closed(provider, backend):

@@ -31,7 +31,7 @@ def script(tmp_path):
     def write(value, raw=None):
         path = tmp_path / "script.json"
         path.write_text(json.dumps(value) if raw is None else raw, "utf-8")
-        return open_backend(f"scripted:{path}", Settings(), {})
+        return open_backend(f"scripted:{path}", Settings(), environ={})
 
     return write
 
@@ -173,4 +173,4 @@ def test_a_script_that_is_wrong_is_told_with_the_place(script, raw, said):
 
 def test_a_script_that_is_not_there_is_told():
     with pytest.raises(NoModelError, match="cannot be read"):
-        open_backend("scripted:/nowhere/script.json", Settings(), {})
+        open_backend("scripted:/nowhere/script.json", Settings(), environ={})
