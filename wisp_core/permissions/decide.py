@@ -45,7 +45,7 @@ class Decision:
     rule: str = ""
 
 
-def read_rules(mode: Mode, permissions: Permissions, grants: Iterable[str] = ()) -> Rules:
+def read_rules(mode: Mode, permissions: Permissions, *, grants: Iterable[str] = ()) -> Rules:
     """Return the rules in force.
 
     Raises:
@@ -151,7 +151,7 @@ def _is_about(rule: Rule, proposed: Proposed, strict: bool) -> bool:
         return True
     named = proposed.arguments.get("path")
     places = [place for place in (named, proposed.path) if isinstance(place, str) and place]
-    hits = [matches_path(rule.pattern, place, proposed.cwd) for place in places]
+    hits = [matches_path(rule.pattern, place, cwd=proposed.cwd) for place in places]
     # A link has two places: both must be allowed, one of them is enough to refuse.
     return bool(hits) and (all(hits) if strict else any(hits))
 

@@ -104,7 +104,7 @@ def plain_pattern(pattern: str) -> list[str]:
     return words if _PATTERN.fullmatch(pattern) else [pattern]
 
 
-def matches_path(pattern: str, path: str, cwd: str) -> bool:
+def matches_path(pattern: str, path: str, *, cwd: str) -> bool:
     """Return whether a pattern is about a path: `*` or `?` in a name, `**` over folders; relative ones are in `cwd`."""
     wanted, found = normpath(join(cwd, pattern)), normpath(join(cwd, path))
     return _path_expression(wanted).fullmatch(found) is not None

@@ -38,7 +38,7 @@ class Page:
 class Outputs:
     """The outputs of one session under `folder`; when not `enabled` (no audit) nothing is kept."""
 
-    def __init__(self, folder: Path, session: str, limits: Limits, *, enabled: bool = True) -> None:
+    def __init__(self, folder: Path, session: str, *, limits: Limits, enabled: bool = True) -> None:
         self._folder = folder
         self._session = session
         self._limits = limits
@@ -46,7 +46,7 @@ class Outputs:
 
     def open(self, call: str) -> "Spool":
         """Return the spool that takes the output of one call as it comes."""
-        return Spool(self._folder / self._session, call, self._limits, enabled=self._enabled)
+        return Spool(self._folder / self._session, call, limits=self._limits, enabled=self._enabled)
 
     def path(self, call: str, session: str | None = None) -> Path | None:
         """Return the file of an output of this or an earlier session, None where there is none."""
@@ -68,7 +68,7 @@ class Outputs:
             return None
 
     def read_page(
-        self, call: str, offset: int = 0, size: int = PAGE_BYTES, *, session: str | None = None
+        self, call: str, offset: int = 0, *, size: int = PAGE_BYTES, session: str | None = None
     ) -> Page | None:
         """Return about `size` bytes of an output from byte `offset`, no character split; None where it is not kept."""
         found = self.path(call, session)
@@ -91,7 +91,7 @@ class Outputs:
 class Spool:
     """One output on its way: bytes by stream, then `keep` or `discard`."""
 
-    def __init__(self, folder: Path, call: str, limits: Limits, *, enabled: bool) -> None:
+    def __init__(self, folder: Path, call: str, *, limits: Limits, enabled: bool) -> None:
         self._folder = folder
         self._call = call
         self._limits = limits
@@ -108,7 +108,7 @@ class Spool:
         if self._failure:
             return
         if stream not in self._streams:
-            self._streams[stream] = Spooled(self._folder, self._limits.head_bytes, self._limits.tail_bytes)
+            self._streams[stream] = Spooled(self._folder, head=self._limits.head_bytes, tail=self._limits.tail_bytes)
         try:
             self._streams[stream].write(data)
         except OSError as error:
@@ -146,10 +146,10 @@ class Spool:
 
     def _source(self, part: bytes | str) -> Source:
         if isinstance(part, bytes):
-            whole = Spooled(self._folder, len(part) or 1, 0)
+            whole = Spooled(self._folder, head=len(part), tail=0)
             whole.write(part, in_memory=True)
             return whole
-        return self._streams.get(part) or Spooled(self._folder, 1, 0)
+        return self._streams.get(part) or Spooled(self._folder, head=0, tail=0)
 
     def _write_file(self, path: Path, sources: list[Source]) -> KeptOutput:
         limits = self._limits

@@ -23,7 +23,7 @@ class Source(Protocol):
 class Spooled:
     """Keeps the first `head` and the last `tail` bytes of a stream; memory stays under 256 KiB and twice the tail."""
 
-    def __init__(self, folder: Path, head: int, tail: int) -> None:
+    def __init__(self, folder: Path, *, head: int, tail: int) -> None:
         self.size = 0
         self.newlines = 0
         self._folder = folder

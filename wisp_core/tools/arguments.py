@@ -18,8 +18,8 @@ _TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _KINDS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
 
 
-def read_arguments(tool: str, model: type[Arguments], text: str) -> JsonObject:
-    """Return the arguments that `text` holds, as the tool takes them.
+def read_arguments(model: type[Arguments], text: str, *, tool: str) -> JsonObject:
+    """Return the arguments that `text` holds, as the tool takes them; `tool` is its name in what is said.
 
     Raises:
         ToolFailure: they are no JSON object, or not what the tool takes; one line says what was expected.

@@ -70,7 +70,7 @@ def whole_text(parts: Sequence[Part], limit: int) -> str | None:
     return text if len(text.encode()) <= limit else None
 
 
-def bound_text(parts: Sequence[Part], limit: int, keeping: Keeping) -> str:
+def bound_text(parts: Sequence[Part], limit: int, *, keeping: Keeping) -> str:
     """Return the parts in at most `limit` bytes (512 at least), each stream cut with a marker, a note at the end.
 
     Literal parts are shown whole. Line numbers are those of what is stored.
@@ -173,7 +173,7 @@ def _range(held: Held, kept: KeptOutput | None, brief: bool) -> str:
     return f"{name}{lines}" if brief else f"{name}{lines} ({byte_size(held.size)})"
 
 
-def cut_line(head: bytes, tail: bytes, size: int, room: int) -> str:
+def cut_line(head: bytes, tail: bytes, *, size: int, room: int) -> str:
     """Return a line of `size` bytes in at most `room` bytes: its start, a marker, its end, no character split."""
     room -= LINE_MARKER_BYTES
     start = _fitting(_without_part(head[: room // 2]), room // 2, from_end=False)

@@ -17,4 +17,8 @@ def builtin_tools(
     cwd: Path, settings: Tools, *, budget: Budget, spools: Spools, protection: Protection
 ) -> Sequence[Tool[Any]]:
     """Return the built-in tools, working in `cwd`, in the order in which the model is told of them."""
-    return (CurrentDate(), ReadFile(cwd, budget, protection), RunCommand(cwd, settings, budget, spools))
+    return (
+        CurrentDate(),
+        ReadFile(cwd, budget=budget, protection=protection),
+        RunCommand(cwd, settings, budget=budget, spools=spools),
+    )

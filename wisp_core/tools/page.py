@@ -59,7 +59,7 @@ class _Reading:
 class _Paging:
     """A page that is being filled with at most `limit` lines in `room` bytes."""
 
-    def __init__(self, offset: int, limit: int | None, room: int) -> None:
+    def __init__(self, *, offset: int, limit: int | None, room: int) -> None:
         self.page = Page()
         self.line = _Reading(room)
         self._offset = offset
@@ -108,15 +108,15 @@ class _Paging:
             self.page.unsound = self.page.unsound or text.encode() != head
             if len(text.encode()) <= most:
                 return text
-        return cut_line(head, tail, size, most)
+        return cut_line(head, tail, size=size, room=most)
 
 
-def cut_page(blocks: Iterable[bytes], offset: int, limit: int | None, room: int) -> Page:
+def cut_page(blocks: Iterable[bytes], *, offset: int, limit: int | None, room: int) -> Page:
     """Return the page that starts with line `offset` (from 1): at most `limit` lines in `room` bytes.
 
     Only as many of the blocks are taken as the page needs.
     """
-    paging = _Paging(offset, limit, room)
+    paging = _Paging(offset=offset, limit=limit, room=room)
     unfinished = False
     for block in blocks:
         ends = block.count(b"\n")

@@ -68,7 +68,7 @@ class ReadFile(Tool[FileArguments]):
     description = "Read a text file as numbered lines, a page at a time."
     arguments = FileArguments
 
-    def __init__(self, cwd: Path, budget: Budget, protection: Protection) -> None:
+    def __init__(self, cwd: Path, *, budget: Budget, protection: Protection) -> None:
         self._cwd = cwd
         self._budget = budget
         self._protection = protection
@@ -155,7 +155,9 @@ def _page(file: IO[bytes], path: Path, arguments: FileArguments, limit: int, sto
         size = os.fstat(file.fileno()).st_size
         return f"[{path.name} is {_type(sample)} of {byte_size(size)}, no text; it is not shown]"
     file.seek(0)
-    page = cut_page(_blocks(file, encoding, stopped), arguments.offset, arguments.limit, limit - TRAILER_BYTES)
+    page = cut_page(
+        _blocks(file, encoding, stopped), offset=arguments.offset, limit=arguments.limit, room=limit - TRAILER_BYTES
+    )
     if not page.shown and page.read:
         lines = f"{page.read:,} line{'s' if page.read > 1 else ''}"
         raise ToolFailure(f"{path} has {lines}; there is no line {arguments.offset:,}")

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any
 
 from wisp_core.errors import ToolFailure
@@ -20,13 +21,17 @@ class Registry:
     def __init__(self, tools: Iterable[Tool[Any]], *, disabled: Iterable[str] = ()) -> None:
         left_out = set(disabled)
         self._tools = {tool.name: tool for tool in tools if tool.name not in left_out}
-        self._schemas = tuple(
-            ToolSchema(tool.name, tool.description, parameters(tool.arguments)) for tool in self._tools.values()
-        )
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         """Return what the model is told of the tools, in the order in which they were given."""
         return self._schemas
+
+    @cached_property
+    def _schemas(self) -> tuple[ToolSchema, ...]:
+        # Made on first use: a start pays for no schema.
+        return tuple(
+            ToolSchema(tool.name, tool.description, parameters(tool.arguments)) for tool in self._tools.values()
+        )
 
     def kind(self, tool: str) -> ToolKind | None:
         """Return what the tool does to the world, None where there is no such tool."""
@@ -40,7 +45,7 @@ class Registry:
             ToolFailure: there is no such tool, or the arguments are not what it takes.
         """
         found = self._find(tool)
-        return read_arguments(found.name, found.arguments, arguments)
+        return read_arguments(found.arguments, arguments, tool=found.name)
 
     async def run(self, tool: str, arguments: JsonObject, *, call: str, progress: Callable[[str], None]) -> ToolResult:
         """Run the tool with checked arguments and return its bounded result.

@@ -47,7 +47,7 @@ class RunCommand(Tool[CommandArguments]):
     description = "Run a shell command in the working directory. No terminal, no input."
     arguments = CommandArguments
 
-    def __init__(self, cwd: Path, settings: Tools, budget: Budget, spools: Spools) -> None:
+    def __init__(self, cwd: Path, settings: Tools, *, budget: Budget, spools: Spools) -> None:
         self._cwd = cwd
         self._settings = settings
         self._budget = budget
@@ -145,7 +145,7 @@ async def _result(
     text = whole_text(parts, limit)
     if text is None:
         kept = await asyncio.to_thread(spool.keep, _stored(parts))
-        text = bound_text(parts, limit, Keeping(call, kept, spool.failure, command=True))
+        text = bound_text(parts, limit, keeping=Keeping(call, kept, spool.failure, command=True))
     return ToolResult(text.rstrip("\n"), status == 0, status, size, lines, kept)
 
 

@@ -13,7 +13,7 @@ from wisp_core.requests import ToolKind, ToolResult
 class Arguments(BaseModel):
     """What a tool takes, as the model gives it; an argument that the tool does not have is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 Given = TypeVar("Given", bound=Arguments)

@@ -13,7 +13,7 @@ from wisp_core.settings import Permissions
 
 
 def verdict(call, *, mode=Mode.ASK, allow=(), ask=(), deny=(), grants=()):
-    rules = read_rules(mode, Permissions(allow=list(allow), ask=list(ask), deny=list(deny)), grants)
+    rules = read_rules(mode, Permissions(allow=list(allow), ask=list(ask), deny=list(deny)), grants=grants)
     return decide(call, rules).verdict
 
 
@@ -262,7 +262,7 @@ def test_any_text_of_a_model_is_decided(text):
     ],
 )
 def test_a_path_pattern_is_about_the_path_that_is_meant(pattern, path, expected):
-    assert matches_path(pattern, path, "/srv/work") is expected
+    assert matches_path(pattern, path, cwd="/srv/work") is expected
 
 
 def test_a_link_must_be_allowed_in_both_places_and_is_denied_in_either():

@@ -16,7 +16,7 @@ SMALL = Limits(file_bytes=4096, head_bytes=3072, tail_bytes=1024)
 
 
 def keep(folder, pieces, parts=("stdout",), limits=SMALL, call="3f9a2c1b"):
-    outputs = Outputs(folder / "output", "session1", limits)
+    outputs = Outputs(folder / "output", "session1", limits=limits)
     spool = outputs.open(call)
     for stream, data in pieces:
         spool.write(stream, data)
@@ -105,7 +105,7 @@ def test_the_kept_bytes_are_those_that_came(tmp_path_factory, pieces, more):
 
 
 def test_what_is_discarded_leaves_nothing(tmp_path):
-    outputs = Outputs(tmp_path / "output", "session1", Limits())
+    outputs = Outputs(tmp_path / "output", "session1", limits=Limits())
     spool = outputs.open("3f9a2c1b")
     spool.write("stdout", b"x" * 1_000_000)
     spool.discard()
@@ -114,14 +114,14 @@ def test_what_is_discarded_leaves_nothing(tmp_path):
 
 
 def test_a_small_output_touches_no_disk(tmp_path):
-    spool = Outputs(tmp_path / "output", "session1", Limits()).open("3f9a2c1b")
+    spool = Outputs(tmp_path / "output", "session1", limits=Limits()).open("3f9a2c1b")
     spool.write("stdout", b"x" * 1000)
     spool.discard()
     assert not (tmp_path / "output").exists()
 
 
 def test_where_nothing_is_to_be_kept_nothing_is(tmp_path):
-    spool = Outputs(tmp_path / "output", "session1", Limits(), enabled=False).open("3f9a2c1b")
+    spool = Outputs(tmp_path / "output", "session1", limits=Limits(), enabled=False).open("3f9a2c1b")
     spool.write("stdout", b"x" * 1_000_000)
     assert spool.keep(["stdout"]) is None
     assert spool.failure == "the audit is off"
@@ -130,7 +130,7 @@ def test_where_nothing_is_to_be_kept_nothing_is(tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_a_failure_and_no_exception(tmp_path):
     (tmp_path / "output").write_text("in the way")
-    spool = Outputs(tmp_path / "output", "session1", Limits()).open("3f9a2c1b")
+    spool = Outputs(tmp_path / "output", "session1", limits=Limits()).open("3f9a2c1b")
     spool.write("stdout", b"x" * 1_000_000)
     assert spool.keep(["stdout"]) is None
     assert spool.failure
@@ -159,7 +159,7 @@ def test_pages_joined_are_the_output_and_split_no_character(tmp_path_factory, te
     outputs, _ = keep(tmp_path_factory.mktemp("paged"), [("stdout", text.encode())])
     found, offset = "", 0
     while offset is not None:
-        page = outputs.read_page("3f9a2c1b", offset, size)
+        page = outputs.read_page("3f9a2c1b", offset, size=size)
         found += page.text
         assert page.next is None or page.next > offset
         offset = page.next
@@ -184,7 +184,7 @@ def test_no_name_leads_out_of_the_store(tmp_path, name):
 
 def test_an_earlier_sessions_output_is_read_by_its_session(tmp_path):
     keep(tmp_path, [("stdout", b"earlier")])
-    later = Outputs(tmp_path / "output", "session2", Limits())
+    later = Outputs(tmp_path / "output", "session2", limits=Limits())
     assert later.path("3f9a2c1b") is None
     assert later.read_page("3f9a2c1b", session="session1").text == "earlier"
 

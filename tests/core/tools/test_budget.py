@@ -85,7 +85,7 @@ def test_a_bounded_result_is_true_in_every_figure(out, err, limit):
         assert whole == decode(stored)
         return
     kept = KeptOutput("3f9a2c1b", len(stored), stored.count(b"\n"), "")
-    text = bound_text(parts, limit, Keeping("3f9a2c1b", kept, command=True))
+    text = bound_text(parts, limit, keeping=Keeping("3f9a2c1b", kept, command=True))
     assert len(text.encode()) <= limit
     *body, note = text.split("\n")
     assert note.startswith("held back: ")
@@ -118,7 +118,7 @@ def test_a_bounded_result_is_true_in_every_figure(out, err, limit):
 def test_head_held_and_tail_are_everything(out, limit):
     part = stretch("stdout", out, limit)
     kept = KeptOutput("3f9a2c1b", 1, 1, "")
-    text = bound_text(["stdout:\n", part], limit, Keeping("3f9a2c1b", kept))
+    text = bound_text(["stdout:\n", part], limit, keeping=Keeping("3f9a2c1b", kept))
     body = text.removeprefix("stdout:\n")
     marker = re.search(r"^\[… ([\d,]+) lines? \([^)]*\) held back …\]$", body, re.MULTILINE)
     first, last = re.search(r"stdout lines? ([\d,]+)(?:–([\d,]+))?", text.split("\n")[-1]).groups()
@@ -147,7 +147,7 @@ def test_head_held_and_tail_are_everything(out, limit):
 def test_a_stream_with_something_to_show_has_a_fifth_of_the_room():
     out = b"".join(b"out %d\n" % number for number in range(100_000))
     err = b"".join(b"err %d\n" % number for number in range(1000))
-    text = bound_text([stretch("stdout", out, 4096), stretch("stderr", err, 4096)], 4096, Keeping("3f9a2c1b"))
+    text = bound_text([stretch("stdout", out, 4096), stretch("stderr", err, 4096)], 4096, keeping=Keeping("3f9a2c1b"))
     shown = sum(len(each) + 1 for each in text.split("\n") if each.startswith("err "))
     assert shown > 4096 * 0.2 * 0.7
     assert "err 999\n" in text
@@ -156,14 +156,16 @@ def test_a_stream_with_something_to_show_has_a_fifth_of_the_room():
 
 def test_a_small_stream_beside_a_flood_is_whole():
     out = b"".join(b"out %d\n" % number for number in range(100_000))
-    text = bound_text([stretch("stdout", out, 4096), stretch("stderr", b"one error\n", 4096)], 4096, Keeping("c"))
+    text = bound_text(
+        [stretch("stdout", out, 4096), stretch("stderr", b"one error\n", 4096)], 4096, keeping=Keeping("c")
+    )
     assert "one error\n" in text
     assert text.count("held back …]") == 1
     assert len(text) > 3500
 
 
 def test_one_huge_line_is_cut_inside_at_a_character():
-    text = bound_text([stretch("stdout", "漢".encode() * 100_000, 4096)], 4096, Keeping("c"))
+    text = bound_text([stretch("stdout", "漢".encode() * 100_000, 4096)], 4096, keeping=Keeping("c"))
     assert text.startswith("漢" * 100)
     assert "[… 1 line (" in text
     assert "\ufffd" not in text
@@ -172,7 +174,9 @@ def test_one_huge_line_is_cut_inside_at_a_character():
 def test_the_note_names_no_tool_and_tells_not_to_run_the_command_again():
     out = b"line\n" * 10_000
     kept = KeptOutput("3f9a2c1b", len(out), 10_000, "")
-    note = bound_text([stretch("stdout", out, 4096)], 4096, Keeping("3f9a2c1b", kept, command=True)).split("\n")[-1]
+    note = bound_text([stretch("stdout", out, 4096)], 4096, keeping=Keeping("3f9a2c1b", kept, command=True)).split(
+        "\n"
+    )[-1]
     assert re.fullmatch(
         r"held back: stdout lines [\d,]+–[\d,]+ \(\d+ KiB\); the whole output is kept as output 3f9a2c1b "
         r"\(10,000 lines\); do not run the command again to see it",
@@ -184,20 +188,22 @@ def test_the_note_names_the_memory_tool_where_the_model_has_it():
     out = b"line\n" * 10_000
     kept = KeptOutput("3f9a2c1b", len(out), 10_000, "")
     keeping = Keeping("3f9a2c1b", kept, command=True, memory=True)
-    note = bound_text([stretch("stdout", out, 4096)], 4096, keeping).split("\n")[-1]
+    note = bound_text([stretch("stdout", out, 4096)], 4096, keeping=keeping).split("\n")[-1]
     first = re.search(r"stdout lines ([\d,]+)–", note).group(1).replace(",", "")
     assert f'memory "recall output 3f9a2c1b from line {first}" pages it' in note
 
 
 def test_the_note_is_honest_where_nothing_is_kept():
     out = b"line\n" * 10_000
-    note = bound_text([stretch("stdout", out, 4096)], 4096, Keeping("c", failure="the audit is off", command=True))
+    note = bound_text(
+        [stretch("stdout", out, 4096)], 4096, keeping=Keeping("c", failure="the audit is off", command=True)
+    )
     assert note.endswith("; not kept (the audit is off)")
 
 
 @given(line.filter(lambda data: b"\n" not in data and len(data) > 10), st.integers(120, 2000))
 def test_a_line_is_cut_inside_to_its_room(data, room):
-    text = cut_line(data[:room], data[-room:], len(data), room)
+    text = cut_line(data[:room], data[-room:], size=len(data), room=room)
     assert len(text.encode()) <= room or len(decode(data).encode()) <= room
     if "\ufffd" not in decode(data):
         assert "\ufffd" not in text

@@ -30,7 +30,9 @@ class Desk:
             each.mkdir()
         monkeypatch.setenv("HOME", str(self.user))
         self.budget = Budget(Limits())
-        self.tools = Registry([ReadFile(self.cwd, self.budget, ProtectedPaths(self.wisp, user_home=self.user))])
+        self.tools = Registry(
+            [ReadFile(self.cwd, budget=self.budget, protection=ProtectedPaths(self.wisp, user_home=self.user))]
+        )
 
     def write(self, name, data):
         path = self.cwd / name
@@ -181,7 +183,8 @@ async def test_cancelling_stops_reading(desk):
     path = desk.write("big", "text first\n" * 1000)
     os.truncate(path, 1024**4)
     reading = asyncio.ensure_future(desk.read("big", offset=2_000))
-    await asyncio.sleep(0.05)
+    for _ in range(5):
+        await asyncio.sleep(0)
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading
@@ -267,7 +270,7 @@ contents = st.lists(
 )
 def test_a_page_is_the_files_own_lines_whatever_the_blocks(data, offset, limit, room, block):
     blocks = [data[at : at + block] for at in range(0, len(data), block)]
-    page = cut_page(blocks, offset, limit, room)
+    page = cut_page(blocks, offset=offset, limit=limit, room=room)
     lines = data.split(b"\n")
     if lines[-1] == b"":
         lines.pop()

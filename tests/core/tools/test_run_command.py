@@ -29,12 +29,17 @@ class Bench:
     def __init__(self, folder, settings=None, enabled=True):
         self.cwd = folder / "work"
         self.cwd.mkdir()
-        self.outputs = Outputs(folder / "output", "session1", Limits(), enabled=enabled)
-        self.tools = Registry([RunCommand(self.cwd, settings or Tools(), Budget(Limits()), self.outputs)])
+        self.outputs = Outputs(folder / "output", "session1", limits=Limits(), enabled=enabled)
+        self.tools = Registry([RunCommand(self.cwd, settings or Tools(), budget=Budget(Limits()), spools=self.outputs)])
         self.shown = []
+        self.first_shown = asyncio.Event()
+
+    def show(self, text):
+        self.shown.append(text)
+        self.first_shown.set()
 
     async def run(self, command, **given):
-        return await self.tools.run("run_command", {"command": command, **given}, call=CALL, progress=self.shown.append)
+        return await self.tools.run("run_command", {"command": command, **given}, call=CALL, progress=self.show)
 
     def stored(self):
         return self.outputs.path(CALL).read_bytes()
@@ -58,14 +63,6 @@ def alive(word):
         except psutil.Error:
             continue
     return found
-
-
-async def started(word):
-    for _ in range(500):
-        if alive(word):
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(f"{word} never started")
 
 
 async def test_the_result_is_status_stdout_stderr(bench):
@@ -133,16 +130,20 @@ async def test_what_left_the_group_is_ended_too(bench):
 
 
 async def test_a_background_child_does_not_hang_the_turn_and_goes_on(bench):
-    result = await bench.run("(sleep 1; echo more; sleep 7103) & echo started", timeout=30)
+    os.mkfifo(bench.cwd / "fifo")
+    fifo = os.open(bench.cwd / "fifo", os.O_RDWR | os.O_NONBLOCK)
+    heard = asyncio.Event()
+    asyncio.get_running_loop().add_reader(fifo, heard.set)
     try:
+        result = await bench.run("(sleep 1; echo more; echo alive >fifo) & echo started", timeout=30)
         assert result.ok
         assert "stdout:\nstarted\n[still running in the background, its further output is not seen: " in result.text
         assert "(pid " in result.text
-        # It prints into a pipe that is still read, so it is not ended by that.
-        await started("7103")
+        # It prints into a pipe that is still read, so that is not its end.
+        await asyncio.wait_for(heard.wait(), 10)
     finally:
-        for process in alive("7103"):
-            os.killpg(os.getpgid(process.pid), 9)
+        asyncio.get_running_loop().remove_reader(fifo)
+        os.close(fifo)
 
 
 async def test_a_silent_background_child_is_told_of(bench):
@@ -156,9 +157,9 @@ async def test_a_silent_background_child_is_told_of(bench):
 
 async def test_cancelling_leaves_nothing_alive(bench):
     running = asyncio.ensure_future(
-        bench.run("setsid sleep 7105 & sleep 7105 & trap '' TERM; while :; do sleep 0.1; done")
+        bench.run("setsid sleep 7105 & sleep 7105 & trap '' TERM; echo begun; while :; do sleep 0.1; done")
     )
-    await started("7105")
+    await asyncio.wait_for(bench.first_shown.wait(), 10)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -199,10 +200,7 @@ async def test_a_signal_is_named_and_a_missing_command_is_a_status(bench, comman
 
 async def test_output_streams_to_the_person_while_it_runs(bench):
     running = asyncio.ensure_future(bench.run("echo early; while [ ! -e go ]; do sleep 0.05; done; echo late"))
-    for _ in range(500):
-        if bench.shown:
-            break
-        await asyncio.sleep(0.01)
+    await asyncio.wait_for(bench.first_shown.wait(), 10)
     assert bench.shown == ["early\n"]
     (bench.cwd / "go").touch()
     await running
@@ -294,7 +292,7 @@ async def test_the_longest_time_of_the_settings_holds(tmp_path):
 
 
 async def test_a_conversation_without_a_store_still_runs(tmp_path):
-    tools = Registry([RunCommand(tmp_path, Tools(), Budget(Limits()), NoSpools())])
+    tools = Registry([RunCommand(tmp_path, Tools(), budget=Budget(Limits()), spools=NoSpools())])
     result = await tools.run("run_command", {"command": "seq 9000"}, call=CALL, progress=print)
     assert result.text.endswith("; not kept (there is no output store)")
 
@@ -310,8 +308,8 @@ from wisp_core.tools.run_command import RunCommand
 import psutil
 
 async def main(folder):
-    outputs = Outputs(folder / "output", "session1", Limits())
-    tools = Registry([RunCommand(folder, Tools(), Budget(Limits()), outputs)])
+    outputs = Outputs(folder / "output", "session1", limits=Limits())
+    tools = Registry([RunCommand(folder, Tools(), budget=Budget(Limits()), spools=outputs)])
     await tools.run("run_command", {"command": "seq 10000"}, call="00000001", progress=lambda text: None)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     beats = 0
