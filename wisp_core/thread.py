@@ -146,7 +146,7 @@ class Thread:
     async def warm(self) -> None:
         """Learn the window and let a local model load, ahead of the first request."""
         await self._backend.warm()
-        await self._look()
+        self._learn(await self._backend.window())
 
     def next_request(self) -> Composition:
         """Return what the next request would carry, without its prompt."""
@@ -197,7 +197,6 @@ class Thread:
             await self._write(TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here"), open_turn.number)
 
     async def _run(self, turn: int) -> Outcome:
-        await self._look()
         self._running = asyncio.create_task(run_turn(self._parts(turn)), name=f"turn {turn}")
         try:
             return await self._running
@@ -209,10 +208,10 @@ class Thread:
         finally:
             self._running = None
 
-    async def _look(self) -> None:
-        """Learn the window, which the tools' budget follows."""
-        self.window = await self._backend.window()
-        self._furniture.budget.set_window(self.window.tokens if self.window else None)
+    def _learn(self, window: Window | None) -> None:
+        """Take the window, which the tools' budget follows."""
+        self.window = window
+        self._furniture.budget.set_window(window.tokens if window else None)
 
     def _parts(self, turn: int) -> Participants:
         return Participants(
@@ -223,6 +222,7 @@ class Thread:
             ask=self._ask_in_order,
             settings=self._furniture.settings,
             turn=turn,
+            learn=self._learn,
         )
 
     async def _ask_in_order(self, approval: Approval) -> Answer:

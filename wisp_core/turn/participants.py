@@ -1,16 +1,21 @@
 """Who takes part in one turn, handed in from outside."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from wisp_core.events import EventData, Live
 from wisp_core.records import JsonObject, ThreadRecord
+from wisp_core.requests import Window
 from wisp_core.settings import Settings
 from wisp_core.turn.protocols import Ask, Backend, Journal, Toolbox
 
 
 @dataclass(frozen=True, slots=True)
 class Participants:
-    """The record that turn number `turn` adds to, the one writer, the model, the tools, the person, the settings."""
+    """The record that turn number `turn` adds to, the one writer, the model, the tools, the person, the settings.
+
+    `learn` is told the window before each request, for whatever follows it.
+    """
 
     record: ThreadRecord
     journal: Journal
@@ -19,6 +24,7 @@ class Participants:
     ask: Ask
     settings: Settings
     turn: int
+    learn: Callable[[Window | None], None]
 
     async def write(self, data: EventData) -> str:
         """Record one event of the turn and return its id."""

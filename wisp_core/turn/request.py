@@ -60,6 +60,7 @@ async def request_step(parts: Participants, step: int, *, with_tools: bool) -> R
     composition = compose(parts.record, parts.settings.context, instructions=instructions)
     schemas = parts.toolbox.schemas() if with_tools and parts.backend.capabilities.tools else ()
     window = await parts.backend.window()
+    parts.learn(window)
     guess = estimate(composition, schemas, window=window, settings=parts.settings.context, turn=parts.turn)
     await parts.write(_estimated(guess, window))
     limit = await _room(parts, composition, schemas=schemas, window=window)
