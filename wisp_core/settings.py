@@ -52,7 +52,7 @@ class Tools(Section):
     disabled: list[str] = []
     command_timeout: float = Field(120.0, gt=0)
     command_timeout_max: float = Field(1800.0, gt=0)
-    command_max_output_bytes: int | None = Field(None, ge=256)
+    command_max_output_bytes: int | None = Field(None, ge=512)
     max_rounds: int = Field(40, ge=1)
 
 
@@ -63,9 +63,9 @@ class Outputs(Section):
     head_bytes: int = Field(15 * MIB, ge=KIB)
     tail_bytes: int = Field(1 * MIB, ge=KIB)
     window_share: float = Field(0.125, gt=0, le=1)
-    least_bytes: int = Field(4 * KIB, ge=256)
-    least_bytes_small: int = Field(2 * KIB, ge=256)
-    most_bytes: int = Field(64 * KIB, ge=256)
+    least_bytes: int = Field(4 * KIB, ge=512)
+    least_bytes_small: int = Field(2 * KIB, ge=512)
+    most_bytes: int = Field(64 * KIB, ge=512)
     small_window: int = Field(8192, ge=1)
 
 
