@@ -17,6 +17,8 @@ TIMEOUT_GRACE_SECONDS = 2.0
 CANCEL_GRACE_SECONDS = 0.5
 # After the command's end its output is there at once, unless something that it left running holds the pipe.
 LEFTOVER_SECONDS = 0.25
+# What a full pipe holds and its end are read in fewer turns of the loop than this.
+LAST_TURNS = 8
 # Every process that a command starts inherits this variable; one that left the group is found by it.
 MARK = "WISP_CALL"
 
@@ -90,6 +92,15 @@ class _Pipes:
             self.readers.append(reader)
             self.transports.append(transport)
 
+    async def drained(self) -> bool:
+        """Read what is there; return whether that was the end, and not a pipe that something holds open."""
+        waiting = [reader.done for reader in self.readers]
+        await asyncio.wait(waiting, timeout=LEFTOVER_SECONDS)
+        for _ in range(LAST_TURNS):
+            # On a busy machine the time may be up before what stands in the pipe was read.
+            await asyncio.sleep(0)
+        return all(each.done() for each in waiting)
+
     def close_writes(self) -> None:
         while self.writes:
             os.close(self.writes.pop())
@@ -162,8 +173,7 @@ async def _wait(process: asyncio.subprocess.Process, command: Command, pipes: _P
     except TimeoutError:
         timed_out = True
         running = await _end_all(process, command.mark, TIMEOUT_GRACE_SECONDS)
-    _, open_still = await asyncio.wait([reader.done for reader in pipes.readers], timeout=LEFTOVER_SECONDS)
-    held = bool(open_still) and not timed_out
+    held = not await pipes.drained() and not timed_out
     if not timed_out and (held or _has_members(process.pid)):
         family = _family(process, command.mark)
         await asyncio.to_thread(family.look)
@@ -184,8 +194,8 @@ def _status(code: int) -> tuple[int, str]:
 async def _end_all(process: asyncio.subprocess.Process, mark: str, grace: float) -> tuple[str, ...]:
     """End the group and whatever left it: TERM, after `grace` seconds KILL; return what is alive even then."""
     family = _family(process, mark)
-    family.look()
     try:
+        await asyncio.to_thread(family.look)
         family.signal(signal.SIGTERM)
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), grace)

@@ -144,9 +144,19 @@ async def _result(
     kept: KeptOutput | None = None
     text = whole_text(parts, limit)
     if text is None:
-        kept = await asyncio.to_thread(spool.keep, _stored(parts))
+        kept = await _keep(spool, _stored(parts))
         text = bound_text(parts, limit, keeping=Keeping(call, kept, spool.failure, command=True))
     return ToolResult(text.rstrip("\n"), status == 0, status, size, lines, kept)
+
+
+async def _keep(spool: Spool, parts: list[bytes | str]) -> KeptOutput | None:
+    keeping = asyncio.ensure_future(asyncio.to_thread(spool.keep, parts))
+    try:
+        return await asyncio.shield(keeping)
+    except asyncio.CancelledError:
+        # The thread reads the spool, which is discarded next.
+        await keeping
+        raise
 
 
 def _stored(parts: list[Part]) -> list[bytes | str]:

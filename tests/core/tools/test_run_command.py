@@ -252,9 +252,9 @@ async def test_a_home_that_cannot_be_written_is_said_and_the_result_comes(bench)
 
 
 async def test_a_size_of_its_own_replaces_the_budget(tmp_path):
-    bench = Bench(tmp_path, Tools(command_max_output_bytes=600))
+    bench = Bench(tmp_path, Tools(command_max_output_bytes=512))
     result = await bench.run("seq 20000; seq 20000 >&2; printf '\\0'; sleep 9", timeout=1)
-    assert len(result.text.encode()) <= 600
+    assert len(result.text.encode()) <= 512
     assert "timed out" in result.text
     assert "output 3f9a2c1b" in result.text
 
