@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -357,3 +358,38 @@ def test_a_command_that_prints_a_gigabyte_costs_less_than_64_mib_and_the_loop_li
     marker = stored.split(b"\n")[after].decode()
     assert marker.startswith(f"[… lines {after + 1:,}–{until - 1:,} (")
     assert marker.endswith(") not kept: an output is kept up to 16 MiB …]")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "seq 30000",
+        "seq 30000; seq 5 >&2",
+        "seq 5; seq 30000 >&2",
+        "seq 30000; seq 30000 >&2",
+        "seq 9000; seq 3000 >&2",
+        "head -c 200000 /dev/zero | tr '\\0' x; echo; seq 3000 >&2",
+        "seq 3000; head -c 200000 /dev/zero | tr '\\0' x >&2",
+    ],
+)
+async def test_the_notes_lines_are_the_stores_where_the_store_has_left_some_out(tmp_path, command):
+    limits = Limits(file_bytes=32768, head_bytes=24576, tail_bytes=8192)
+    outputs = Outputs(tmp_path / "output", "session1", limits)
+    tools = Registry([RunCommand(tmp_path, Tools(), budget=Budget(limits), spools=outputs)])
+    result = await tools.run("run_command", {"command": command}, call=CALL, progress=print)
+    assert result.kept.cut
+    assert f"; the output is kept without its middle as output {CALL} ({result.kept.lines:,} lines);" in result.text
+    stored = outputs.path(CALL).read_bytes().decode().split("\n")
+    assert stored[result.kept.cut_after].startswith("[… line")
+    *body, note = result.text.split("\n")
+    markers = [place for place, line in enumerate(body) if line.startswith("[… ")]
+    ranges = re.findall(r"(?:stdout|stderr) lines? ([\d,]+)(?:–([\d,]+))?", note)
+    assert len(markers) == len(ranges) >= 1
+    for marker, (first, last) in zip(markers, ranges, strict=True):
+        first, last = int(first.replace(",", "")), int((last or first).replace(",", ""))
+        left_out = result.kept.cut_after + 1
+        # The shown lines around the marker are the stored ones around the range; a cut line is in part on both sides.
+        above, below = stored[first - 2], stored[last]
+        assert body[marker - 1] == above or stored[first - 1].startswith(body[marker - 1]) or first == left_out
+        assert body[marker + 1] == below or stored[last - 1].endswith(body[marker + 1]) or last == left_out
+        assert 3 <= first <= last <= result.kept.lines
