@@ -52,7 +52,7 @@ class TranscriptCursor(TranscriptView):
     @property
     def chosen(self) -> Block | None:
         """The block that the cursor is on."""
-        return self._at if self._at in self.blocks[-1:] or self._place() is not None else None
+        return self._at if self._place() is not None else None
 
     def mark_at(self, block: Block, row: int) -> bool:
         """Mark the block that the cursor is on, or the part of it."""
@@ -65,8 +65,7 @@ class TranscriptCursor(TranscriptView):
 
     def on_focus(self, event: events.Focus) -> None:
         """Put the cursor on the newest block when it is on none."""
-        if self._place() is None:
-            self._choose(self._near(len(self.blocks), -1), None)
+        self._ensure()
         self.refresh()
 
     def on_blur(self, event: events.Blur) -> None:
@@ -109,7 +108,7 @@ class TranscriptCursor(TranscriptView):
 
     def action_fold(self) -> None:
         """Fold or unfold the block, its first row kept where it is."""
-        place = self._place()
+        place = self._ensure()
         if place is None or not self.blocks[place].foldable:
             return
         row = self._heights.top(place) - self.scroll_y
@@ -121,7 +120,7 @@ class TranscriptCursor(TranscriptView):
 
     def action_copy(self) -> None:
         """Ask for the block's text on the clipboard, or for the code where the cursor is on a code block."""
-        place = self._place()
+        place = self._ensure()
         if place is None:
             return
         block = self.blocks[place]
@@ -133,7 +132,7 @@ class TranscriptCursor(TranscriptView):
 
     def action_open(self) -> None:
         """Ask for the block in the pager."""
-        place = self._place()
+        place = self._ensure()
         if place is not None:
             block = self.blocks[place]
             self.post_message(self.OpenRequested(block.entry, block.call, block.source()[0]))
@@ -150,6 +149,12 @@ class TranscriptCursor(TranscriptView):
 
     def _place(self) -> int | None:
         return None if self._at is None else self._index(self._at)
+
+    def _ensure(self) -> int | None:
+        """Return where the cursor is; on nothing, it goes to the newest block first."""
+        if self._place() is None:
+            self._choose(self._near(len(self.blocks), -1), None)
+        return self._place()
 
     def _near(self, index: int, step: int) -> int | None:
         """Return the next block from `index` that has rows."""

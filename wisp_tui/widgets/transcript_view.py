@@ -181,13 +181,16 @@ class TranscriptView(ScrollView, can_focus=True):
         if width == self._width or width <= BAR_CELLS:
             return
         first, into = self._heights.find(round(self.scroll_y))
-        share = into / max(1, self._heights[first]) if first < len(self.blocks) else 0.0
+        height = self._heights[first] if first < len(self.blocks) else 0
         self._width = width
         self._forget_all()
         self._guess_all()
         if not self.following and first < len(self.blocks):
             self._measure(first)
-            self._set_scroll(self._heights.top(first) + int(share * self._heights[first]))
+            gap = self._gap(first)
+            if into > gap:
+                into = gap + (into - gap) * (self._heights[first] - gap) // max(1, height - gap)
+            self._set_scroll(self._heights.top(first) + into)
         self._settle()
 
     def _settle(self, shift: int = 0) -> None:
