@@ -9,8 +9,9 @@ from typing import assert_never
 
 from wisp_core.cli.lines import Approve, LineReader, Order, Say, Shell, Typed, Wrong, is_terminal, pump
 from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
+from wisp_core.commands.here import Here
 from wisp_core.commands.registry import run
-from wisp_core.commands.results import Begin, Here, Leave, Open, Page, Restyle, Result, Said
+from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
 from wisp_core.errors import ResumeError, WispError
 from wisp_core.events import ApprovalRequested, Event, Published, TurnEnd
 from wisp_core.records import JsonObject, Mode, Outcome

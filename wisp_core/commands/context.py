@@ -1,6 +1,7 @@
 """The commands that show what the model carries and what it costs."""
 
-from wisp_core.commands.results import Here, Result, Said
+from wisp_core.commands.here import Here
+from wisp_core.commands.results import Result, Said
 from wisp_core.errors import UsageError
 from wisp_core.requests import CHARACTERS_A_TOKEN, Composition, Item
 from wisp_core.text import one_line

@@ -4,7 +4,8 @@ import difflib
 from typing import Protocol
 
 from wisp_core.commands.context import Inspect, Tokens
-from wisp_core.commands.results import Here, Result, Said
+from wisp_core.commands.here import Here
+from wisp_core.commands.results import Result, Said
 from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Rename, Resume, Retry, Theme, Threads
 from wisp_core.commands.view import Last, Show
 from wisp_core.errors import UsageError

@@ -1,18 +1,7 @@
-"""Where a slash command runs, and what it asks of the face that ran it."""
+"""What a slash command asks of the face that ran it."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
-
-from wisp_core.thread import Thread
-from wisp_core.wisp import Wisp
-
-
-@dataclass(frozen=True, slots=True)
-class Here:
-    """The conversation that the command is about, and the home that it is in."""
-
-    thread: Thread
-    wisp: Wisp
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The commands about the conversation itself: new, retry, model, mode, threads, leaving."""
 
 from wisp_core import records
-from wisp_core.commands.results import Begin, Here, Leave, Open, Restyle, Result, Said
+from wisp_core.commands.here import Here
+from wisp_core.commands.results import Begin, Leave, Open, Restyle, Result, Said
 from wisp_core.errors import UsageError
 from wisp_core.text import one_line
 

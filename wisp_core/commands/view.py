@@ -1,6 +1,7 @@
 """The commands that show an output again, whole."""
 
-from wisp_core.commands.results import Here, Page, Result
+from wisp_core.commands.here import Here
+from wisp_core.commands.results import Page, Result
 from wisp_core.errors import UsageError
 from wisp_core.records import Entry, OutputContent
 from wisp_core.thread import Thread
