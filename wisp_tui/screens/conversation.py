@@ -26,7 +26,7 @@ from wisp_tui.widgets.transcript import Transcript
 
 SAVE_AFTER = 1.0  # seconds without a key after which the draft is kept
 STATUS = {ResumeError: 64, SettingsError: 2, UsageError: 2}  # the exit status of what stops a start; else 1
-HINT = "Enter sends · / commands · F1 keys"
+WELCOME = ("wisp", "Enter sends, / lists the commands, F1 the keys. Esc interrupts, Ctrl-C twice leaves.")
 
 
 class ConversationScreen(ConversationActions):
@@ -92,10 +92,10 @@ class ConversationScreen(ConversationActions):
         lines = wisp.notes if thread.model == wisp.model else [f"{thread.model}: as this conversation had it"]
         if record.entries:
             self.transcript.show_all(record.entries.values(), record.turns)
-            for line in lines:
-                self._note(line, "info")
         else:
-            self.transcript.show_welcome([*lines, HINT])
+            self.transcript.show_welcome(WELCOME)
+        for line in lines:
+            self._note(line, "info")
 
     def _hear(self, published: Any) -> None:
         if self._hearing is not None:
@@ -130,6 +130,11 @@ class ConversationScreen(ConversationActions):
         """Take a key that is meant for the question; what was pressed before it was seen goes on to the draft."""
         panel = self.panel
         if not panel.open:
+            return False
+        if panel.holding and (event.is_printable or event.key == "enter"):
+            if event.key == "enter":
+                return True
+            self.box.prompt.insert(panel.withdraw())
             return False
         if panel.takes(event.time, self.box.prompt.typed_at):
             return panel.press(event.key)

@@ -86,7 +86,7 @@ class ConversationActions(Screen[None]):
 
     def action_deny(self) -> None:
         """Refuse the call that is asked about."""
-        self.panel.press("n")
+        self.panel.press("escape")
 
     def action_interrupt(self) -> None:
         """Interrupt the turn."""

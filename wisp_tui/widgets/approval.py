@@ -10,6 +10,7 @@ from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Static
 
 from wisp_core.requests import Answer, Approval, Verdict
@@ -18,6 +19,7 @@ from wisp_tui.widgets.line_input import LineInput
 
 VISIBLE_BEFORE = 0.5  # seconds that it has been visible before a key may answer it
 QUIET_BEFORE = 2.0  # seconds since something was last typed before a key may answer it
+ALONE_FOR = 0.25  # seconds that a letter must stand alone to answer; the start of a word goes to the draft
 REASON_WORDS = "why not? Enter sends it to the model, Esc goes back"
 
 
@@ -105,6 +107,8 @@ class ApprovalPanel(Vertical, can_focus=False):
         self._clock = clock
         self._approval: Approval | None = None
         self._visible_since: float | None = None
+        self._letter = ""
+        self._settling: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the call, the keys, and the line for a reason."""
@@ -117,6 +121,7 @@ class ApprovalPanel(Vertical, can_focus=False):
         """Show a question, `waiting` more behind it, or none."""
         self._approval = approval
         self._visible_since = None
+        self.withdraw()
         self.display = approval is not None
         self.remove_class("-reason", "-ready")
         if approval is None:
@@ -145,18 +150,37 @@ class ApprovalPanel(Vertical, can_focus=False):
         """Take a key that is meant for the question; return False for one that answers nothing."""
         if key in {"pageup", "pagedown", "up", "down"}:
             self.scroll_body(key)
-        elif key in {"y", "a"}:
-            if self.query_one(Body).whole:
-                self._answer(Answer(Verdict.ONCE if key == "y" else Verdict.THREAD))
-        elif key in {"n", "escape"}:
+        elif key == "escape":
             self._answer(Answer(Verdict.NO))
-        elif key == "r":
-            self.add_class("-reason")
-            self.query_one(LineInput).value = ""
-            self.query_one(LineInput).focus()
+        elif key in {"y", "a", "n", "r"}:
+            self._letter = key
+            self._settling = self.set_timer(ALONE_FOR, self._settle)
         else:
             return False
         return True
+
+    @property
+    def holding(self) -> bool:
+        """Whether a letter was pressed that may still be the start of a word."""
+        return bool(self._letter)
+
+    def withdraw(self) -> str:
+        """Give back the letter that is held: it was the start of a word."""
+        letter, self._letter = self._letter, ""
+        if self._settling is not None:
+            self._settling.stop()
+        return letter
+
+    def _settle(self) -> None:
+        letter, self._letter = self._letter, ""
+        if letter in {"y", "a"} and self.query_one(Body).whole:
+            self._answer(Answer(Verdict.ONCE if letter == "y" else Verdict.THREAD))
+        elif letter == "n":
+            self._answer(Answer(Verdict.NO))
+        elif letter == "r" and self.open:
+            self.add_class("-reason")
+            self.query_one(LineInput).value = ""
+            self.query_one(LineInput).focus()
 
     def scroll_body(self, key: str) -> None:
         """Scroll what would run by a row or a page."""
