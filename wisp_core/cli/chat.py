@@ -9,7 +9,6 @@ from typing import assert_never
 
 from wisp_core.cli.lines import Approve, LineReader, Order, Say, Shell, Typed, Wrong, is_terminal, pump
 from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
-from wisp_core.commands.here import Here
 from wisp_core.commands.registry import run
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
 from wisp_core.errors import ResumeError, WispError
@@ -139,7 +138,7 @@ class ChatFace:
                 case Say(text):
                     self._status = _exit_status(await self._thread.send(text))
                 case Order(line):
-                    return await self._follow(await run(line, Here(self._thread, self._wisp)))
+                    return await self._follow(await run(line, thread=self._thread, wisp=self._wisp))
                 case Shell(command):
                     await self._thread.run_command(command)
                 case Wrong(sentence):

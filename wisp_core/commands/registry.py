@@ -9,6 +9,8 @@ from wisp_core.commands.results import Result, Said
 from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Rename, Resume, Retry, Theme, Threads
 from wisp_core.commands.view import Last, Show
 from wisp_core.errors import UsageError
+from wisp_core.thread import Thread
+from wisp_core.wisp import Wisp
 
 
 class Command(Protocol):
@@ -73,13 +75,13 @@ def find(line: str) -> tuple[Command, str]:
     return command, argument.strip()
 
 
-async def run(line: str, here: Here) -> Result:
+async def run(line: str, *, thread: Thread, wisp: Wisp) -> Result:
     """Run the command that `line` names.
 
     Raises:
         WispError: what was wrong, as one sentence.
     """
     command, argument = find(line)
-    if here.thread.busy and not command.while_running:
+    if thread.busy and not command.while_running:
         raise UsageError(f"/{command.name} waits until the running turn has ended", "Esc interrupts it")
-    return await command.run(argument, here)
+    return await command.run(argument, Here(thread, wisp))

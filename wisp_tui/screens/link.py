@@ -169,7 +169,7 @@ class Link:
         """
         was = self.thread
         try:
-            return await self._registry.run(line, self.thread, self.wisp)
+            return await self._registry.run(line, thread=self.thread, wisp=self.wisp)
         finally:
             turn = was.record.turns.get(was.record.last_turn)
             await self._settle(turn.outcome if turn is not None and turn.outcome else Outcome.DONE)
