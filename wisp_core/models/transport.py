@@ -193,7 +193,7 @@ class Transport:
         )
 
     def _unreachable(self, error: Exception) -> UnreachableError:
-        reason = quote(str(error)) if str(error) else _name(error)
+        reason = _reason(error)
         if isinstance(error, httpx.ConnectTimeout):
             reason = f"no connection within {self.server.timeouts.connect:g} s"
         return UnreachableError(
@@ -207,6 +207,17 @@ class Transport:
 async def _iterate(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     async for part in response.aiter_bytes():
         yield part
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the system said, which lies under the words of three libraries, else the outermost words."""
+    inner: BaseException | None = error
+    said = str(error) or type(error).__name__
+    while inner is not None:
+        if isinstance(inner, OSError) and inner.strerror:
+            said = inner.strerror
+        inner = inner.__cause__ or inner.__context__
+    return quote(said)
 
 
 def _name(error: Exception) -> str:

@@ -169,6 +169,7 @@ async def test_no_server_is_unreachable_and_may_be_tried_again(provider):
         await ask(backend)
     assert caught.value.retryable
     assert "http://127.0.0.1:1/v1" in caught.value.message
+    assert "refused" in caught.value.message
     assert await backend.window() is None
     assert await backend.count(prompt().messages, ()) is None
     await backend.close()
