@@ -7,7 +7,16 @@ import sys
 from pathlib import Path
 
 from wisp_core.errors import StorageError
-from wisp_core.events import ContextCondensation, Event, FactRecorded, Prompt, Response, SegmentData, ThreadStart, TurnEnd
+from wisp_core.events import (
+    ContextCondensation,
+    Event,
+    FactRecorded,
+    Prompt,
+    Response,
+    SegmentData,
+    ThreadStart,
+    TurnEnd,
+)
 from wisp_core.journal import Journal
 from wisp_core.records import ThreadRecord
 from wisp_core.settings import Audit, Settings

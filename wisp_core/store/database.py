@@ -134,17 +134,10 @@ class Database:
             statements.append(rows.put_thread(record))
             statements += [s for change in changes for s in rows.put_change(record.id, change)]
         async with self.transaction() as writer:
-            # Queued together, so that the connection's thread is not waited for between them.
-            found = await asyncio.gather(
-                *(
-                    writer.executemany(sql, [values for _, values in same])
-                    for sql, same in groupby(statements, lambda statement: statement[0])
-                ),
-                return_exceptions=True,
-            )
-            for error in found:
-                if isinstance(error, BaseException):
-                    raise error
+            # One after the other: after a full disk SQLite has rolled back by itself, and a statement that was queued
+            # behind the failed one would be committed alone.
+            for sql, same in groupby(statements, lambda statement: statement[0]):
+                await writer.executemany(sql, [values for _, values in same])
 
     async def load(self, thread: str) -> ThreadRecord | None:
         """Return a thread's record as its events left it, None where there is no such thread.
