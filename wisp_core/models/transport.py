@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import json
+import os
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -215,7 +216,9 @@ def _reason(error: BaseException) -> str:
     said = str(error) or type(error).__name__
     while inner is not None:
         if isinstance(inner, OSError) and inner.strerror:
-            said = inner.strerror
+            # asyncio's own words name the call and not what went wrong.
+            refused = isinstance(inner, ConnectionError) and inner.errno
+            said = os.strerror(refused) if refused else inner.strerror
         inner = inner.__cause__ or inner.__context__
     return quote(said)
 
