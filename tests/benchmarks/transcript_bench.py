@@ -42,7 +42,7 @@ async def cost(work: Callable[[], Awaitable[None]]) -> float:
 
 
 async def stream(text: str, step: int) -> tuple[float, float]:
-    """Return (CPU seconds of streaming a text in steps of characters, the longest time between two turns of the loop)."""
+    """Return the CPU seconds of streaming a text by `step` characters, and the longest stall of the loop in seconds."""
     app = Bench()
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()

@@ -21,7 +21,7 @@ from wisp_tui.widgets.render_ansi import ansi_lines
 from wisp_tui.widgets.render_code import diff_lines, is_diff
 from wisp_tui.widgets.render_markdown import Part
 from wisp_tui.widgets.render_palette import Palette
-from wisp_tui.widgets.render_text import CHARACTERS_PER_CELL, Line, Row, lines_of, visible, width_of, wrap
+from wisp_tui.widgets.render_text import CHARACTERS_PER_CELL, Line, Row, Wrapping, lines_of, visible, width_of, wrap
 
 PREVIEW_ROWS = 12
 UNFOLDED_ROWS = 400
@@ -206,7 +206,7 @@ class CallBlock(Block):
 def _rows(text: str, width: int, palette: Palette) -> list[Row]:
     plain = palette.muted
     lines = diff_lines(lines_of(text), plain, palette) if is_diff(text) else ansi_lines(text, plain)
-    return [Row(row, palette.text) for line in lines for row in wrap(line, width, words=False)]
+    return [Row(row, palette.text) for line in lines for row in wrap(line, width, Wrapping.CELLS)]
 
 
 def _from_line(text: str) -> str:
@@ -218,7 +218,7 @@ def _from_line(text: str) -> str:
 def _fitted(text: str, cells: int, style: Style) -> Line:
     if width_of([(text, style)]) <= cells:
         return [(text, style)]
-    return [*wrap([(text, style)], max(2, cells - 1), words=False)[0], ("…", style)]
+    return [*wrap([(text, style)], max(2, cells - 1), Wrapping.CELLS)[0], ("…", style)]
 
 
 def _arguments(arguments: str) -> dict[str, object]:

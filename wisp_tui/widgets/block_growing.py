@@ -6,7 +6,7 @@ from wisp_tui.widgets.block import MARK_CELLS
 from wisp_tui.widgets.render_chunks import Chunk, ChunkScanner
 from wisp_tui.widgets.render_markdown import CODE_INDENT, Part, code_row, render_chunk
 from wisp_tui.widgets.render_palette import Palette
-from wisp_tui.widgets.render_text import TAB_CELLS, Row, breaks, visible
+from wisp_tui.widgets.render_text import TAB_CELLS, Row, Wrapping, breaks, visible
 
 
 class Tail:
@@ -15,11 +15,11 @@ class Tail:
     `changed` is the first row that differs since it was last set.
     """
 
-    def __init__(self, width: int, *, words: bool) -> None:
+    def __init__(self, width: int, how: Wrapping) -> None:
         self.rows: list[str] = [""]
         self.changed = 0
         self._width = width
-        self._words = words
+        self._how = how
         self._line = 0
         self._held = ""
 
@@ -44,7 +44,7 @@ class Tail:
             return
         self.changed = min(self.changed, len(self.rows) - 1)
         last = self.rows.pop() + text
-        self.rows.extend(last[start:end] for start, end, _ in breaks(last, self._width, words=self._words))
+        self.rows.extend(last[start:end] for start, end, _ in breaks(last, self._width, self._how))
 
 
 class Growing:
@@ -134,10 +134,10 @@ class Growing:
         if not source:
             return
         if self._tail_is_code:
-            self._tail = Tail(width - 2 * CODE_INDENT, words=False)
+            self._tail = Tail(width - 2 * CODE_INDENT, Wrapping.CODE)
             source = source.partition("\n")[2]
         else:
-            self._tail = Tail(width, words=True)
+            self._tail = Tail(width, Wrapping.WORDS)
         self._tail.feed(source)
 
     def _draw_tail(self, new: str, palette: Palette) -> int:

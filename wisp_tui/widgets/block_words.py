@@ -2,15 +2,19 @@
 
 from rich.style import Style
 
-from wisp_tui.widgets.block import MARK_CELLS, Block, Drawn, guess_rows, marked, text_rows
+from wisp_core.text import count_lines
+from wisp_tui.widgets.block import MARK_CELLS, Block, Drawn, guess_rows, lines_said, marked, size_of, text_rows
 from wisp_tui.widgets.block_growing import Growing
 from wisp_tui.widgets.render_markdown import Part
 from wisp_tui.widgets.render_palette import Palette
 from wisp_tui.widgets.render_text import Row
 
+PROMPT_ROWS = 12
+PROMPT_CHARACTERS = 2000
+
 
 class PromptBlock(Block):
-    """What the person sent."""
+    """What the person sent; a long one is folded."""
 
     mark = "›"
     bar = "▌"
@@ -18,14 +22,23 @@ class PromptBlock(Block):
     def __init__(self, text: str, *, entry: int | None = None) -> None:
         super().__init__(entry=entry)
         self._text = text
+        self.foldable = self.folded = text.count("\n") >= PROMPT_ROWS or len(text) > PROMPT_CHARACTERS
 
     def guess(self, width: int) -> int:
         """Return about how many rows the block takes."""
-        return guess_rows(self._text, width - MARK_CELLS)
+        rows = guess_rows(self._text, width - MARK_CELLS)
+        return min(rows, PROMPT_ROWS) if self.folded else rows
 
     def rows(self, width: int, palette: Palette) -> tuple[list[Row], list[Part]]:
         """Return the rows and the parts that can be chosen."""
-        rows = text_rows(self._text, width - MARK_CELLS - 1, palette.prompt) or [Row([], palette.prompt)]
+        text = self._text[:PROMPT_CHARACTERS] if self.folded else self._text
+        rows = text_rows(text, width - MARK_CELLS - 1, palette.prompt) or [Row([], palette.prompt)]
+        if self.folded:
+            rows = rows[: PROMPT_ROWS - 1]
+            said = (
+                f"… {lines_said(count_lines(self._text))} in all, {size_of(len(self._text.encode('utf-8', 'replace')))}"
+            )
+            rows.append(Row([(said, palette.prompt_mark)], palette.prompt))
         return marked(rows, self.mark, palette.prompt_mark), []
 
     def source(self) -> tuple[str, str]:
@@ -158,25 +171,26 @@ class NoteBlock(Block):
         return self._text, "the note"
 
 
-class WelcomeBlock(Block):
-    """The lines of an empty conversation; the first stands out."""
+class PageBlock(Block):
+    """A heading and lines under it: the welcome, or what a slash command has to say."""
 
-    def __init__(self, lines: tuple[str, ...]) -> None:
+    def __init__(self, title: str, text: str, *, quiet: bool = False) -> None:
         super().__init__()
-        self._lines = lines
+        self._title = title
+        self._text = text
+        self._quiet = quiet
 
     def guess(self, width: int) -> int:
         """Return about how many rows the block takes."""
-        return len(self._lines)
+        return 1 + guess_rows(self._text, width - MARK_CELLS)
 
     def rows(self, width: int, palette: Palette) -> tuple[list[Row], list[Part]]:
         """Return the rows and the parts that can be chosen."""
-        rows: list[Row] = []
-        for index, line in enumerate(self._lines):
-            style = palette.heading if index == 0 else palette.muted
-            rows += text_rows(line, width - MARK_CELLS - 1, style) or [Row([], palette.text)]
+        inner = width - MARK_CELLS - 1
+        rows = text_rows(self._title, inner, palette.heading)
+        rows += text_rows(self._text, inner, palette.muted if self._quiet else palette.text)
         return marked(rows, " ", palette.text), []
 
     def source(self) -> tuple[str, str]:
         """Return the text as it came, and what it is."""
-        return "\n".join(self._lines), "the welcome"
+        return f"{self._title}\n{self._text}".strip(), "the text"

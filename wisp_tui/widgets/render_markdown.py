@@ -14,7 +14,7 @@ from wisp_tui.widgets.render_chunks import MAX_CHUNK_CHARACTERS, Chunk
 from wisp_tui.widgets.render_code import code_lines
 from wisp_tui.widgets.render_palette import Palette
 from wisp_tui.widgets.render_table import table_lines
-from wisp_tui.widgets.render_text import Line, Row, expand_tabs, lines_of, visible, width_of, wrap
+from wisp_tui.widgets.render_text import Line, Row, Wrapping, expand_tabs, lines_of, visible, width_of, wrap
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -78,7 +78,7 @@ def plain_text(source: str, width: int, palette: Palette) -> Rendered:
 def code_rows(lines: list[Line], width: int, palette: Palette) -> list[Row]:
     """Return lines of code as rows: indented, on the code's ground as wide as `width`, broken at the last cell."""
     inner = width - 2 * CODE_INDENT
-    return [code_row(row, width, palette) for line in lines for row in wrap(line, inner, words=False)]
+    return [code_row(row, width, palette) for line in lines for row in wrap(line, inner, Wrapping.CODE)]
 
 
 def code_row(line: Line, width: int, palette: Palette, label: str = "") -> Row:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias
 
 from rich.cells import cell_len, split_graphemes
@@ -22,6 +23,14 @@ _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u
 
 Span: TypeAlias = tuple[str, Style]
 Line: TypeAlias = list[Span]
+
+
+class Wrapping(Enum):
+    """Where a line breaks: at words, the space there left out; after words, nothing left out; at the last cell."""
+
+    WORDS = "words"
+    CODE = "code"
+    CELLS = "cells"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +73,8 @@ def width_of(line: Line) -> int:
     return sum(cell_len(text) for text, _ in line)
 
 
-def breaks(text: str, width: int, *, words: bool) -> Iterator[tuple[int, int, int]]:
-    """Yield (start, end, next start) of each row of one line of text; a space at a break belongs to neither row."""
+def breaks(text: str, width: int, how: Wrapping) -> Iterator[tuple[int, int, int]]:
+    """Yield (start, end, next start) of each row that one line of text takes."""
     width = max(MIN_CELLS, width)
     start, size = 0, len(text)
     while True:
@@ -74,8 +83,10 @@ def breaks(text: str, width: int, *, words: bool) -> Iterator[tuple[int, int, in
             yield start, size, size
             return
         following = end
-        if words:
+        if how is Wrapping.WORDS:
             end, following = _word_break(text, start, end)
+        elif how is Wrapping.CODE and (space := text.rfind(" ", start, end) + 1) - start > (end - start) // 2:
+            end = following = space
         yield start, end, following
         start = following
 
@@ -105,13 +116,13 @@ def _word_break(text: str, start: int, end: int) -> tuple[int, int]:
     return space, space + 1
 
 
-def wrap(line: Line, width: int, *, words: bool = True) -> list[Line]:
+def wrap(line: Line, width: int, how: Wrapping = Wrapping.WORDS) -> list[Line]:
     """Return the rows of at most `width` cells (at least `MIN_CELLS`) that a styled line takes, at least one."""
     if len(line) == 1:
         text, style = line[0]
-        return [[(text[start:end], style)] for start, end, _ in breaks(text, width, words=words)]
+        return [[(text[start:end], style)] for start, end, _ in breaks(text, width, how)]
     text = "".join(part for part, _ in line)
-    return [_slice(line, start, end) for start, end, _ in breaks(text, width, words=words)]
+    return [_slice(line, start, end) for start, end, _ in breaks(text, width, how)]
 
 
 def _slice(line: Line, start: int, end: int) -> Line:

@@ -2,7 +2,7 @@
 
 How a screen uses it (all calls from the app's own task):
 
-    show_welcome(lines)                 the empty state; the first `show` takes it away
+    show_welcome(lines)                 the empty state; the first prompt takes it away
     show(entry)                         an entry, live and on reopening; a reply takes the place of what was streamed,
                                         an output goes under its call; instructions are not shown
     show_all(entries, turns)            a whole thread at once; blocks are drawn when they come into view
@@ -10,6 +10,7 @@ How a screen uses it (all calls from the app's own task):
     status_of_call(call, state, seconds=…)   "waiting", "running", "ok", "failed", "denied" or "cancelled"
     mark_turn(turn)                     how a turn ended, when not as it should
     note(text, kind)                    a quiet line: "info", "warning" or "error"
+    view(title, text)                   what a slash command has to say
     clear()
 
 It posts `CopyRequested`, `OpenRequested` and `FollowChanged`. Bindings carry ids `transcript.*` for the keymap.
@@ -33,7 +34,7 @@ from wisp_core.records import (
 )
 from wisp_tui.widgets.block import Block
 from wisp_tui.widgets.block_call import CallBlock
-from wisp_tui.widgets.block_words import NoteBlock, PromptBlock, ReasoningBlock, ReplyBlock, WelcomeBlock
+from wisp_tui.widgets.block_words import NoteBlock, PageBlock, PromptBlock, ReasoningBlock, ReplyBlock
 from wisp_tui.widgets.transcript_cursor import TranscriptCursor
 
 DRAW_SECONDS = 0.1
@@ -57,6 +58,7 @@ class Transcript(TranscriptCursor):
         self._open_calls: dict[str, CallBlock] = {}
         self._reply: ReplyBlock | None = None
         self._reasoning: ReasoningBlock | None = None
+        self._welcome: PageBlock | None = None
         self._changed: dict[Block, None] = {}
         self._batch: list[Block] | None = None
         self._draw_timer: Timer | None = None
@@ -104,7 +106,13 @@ class Transcript(TranscriptCursor):
     def show_welcome(self, lines: Iterable[str]) -> None:
         """Show the lines of an empty conversation; the first is its heading."""
         self.clear()
-        self._add(WelcomeBlock(tuple(lines)))
+        title, *rest = [*lines, ""]
+        self._welcome = PageBlock(title, "\n".join(rest), quiet=True)
+        self._add(self._welcome)
+
+    def view(self, title: str, text: str) -> None:
+        """Show what a slash command has to say."""
+        self._add(PageBlock(title, text))
 
     def stream(self, kind: str, text: str, call: str | None = None) -> None:
         """Take a delta; it is drawn within `DRAW_SECONDS`, with all that came meanwhile."""
@@ -158,7 +166,7 @@ class Transcript(TranscriptCursor):
         self._calls.clear()
         self._open_calls.clear()
         self._changed.clear()
-        self._reply = self._reasoning = None
+        self._reply = self._reasoning = self._welcome = None
         self.replace_blocks([])
 
     def _show_output(self, content: OutputContent, entry: Entry) -> None:
@@ -219,8 +227,9 @@ class Transcript(TranscriptCursor):
         if self._batch is not None:
             self._batch.append(block)
             return
-        if self.blocks and isinstance(self.blocks[0], WelcomeBlock) and not isinstance(block, NoteBlock):
-            self.replace_blocks(self.blocks[1:])
+        if self._welcome is not None and isinstance(block, PromptBlock):
+            self.replace_blocks(other for other in list(self.blocks) if other is not self._welcome)
+            self._welcome = None
         self.add_block(block, before=before)
 
     def _update(self, block: Block) -> None:

@@ -90,7 +90,7 @@ async def test_a_tool_block_unfolds_in_place_and_folds_again() -> None:
 async def test_down_scrolls_through_what_is_longer_than_the_view_before_it_goes_on() -> None:
     async with staged((60, 10)) as (transcript, pilot):
         transcript.show_all(
-            [entry(1, PromptContent("p")), entry(2, ReplyContent("line\n\n" * 30)), entry(3, PromptContent("q"))]
+            [entry(1, PromptContent("p")), entry(2, ReplyContent("line\n\n" * 12)), entry(3, PromptContent("q"))]
         )
         await pilot.pause()
         await focus(transcript, pilot)
@@ -100,9 +100,9 @@ async def test_down_scrolls_through_what_is_longer_than_the_view_before_it_goes_
         await pilot.press("down")
         assert transcript.chosen is transcript.blocks[1]
         assert transcript.scroll_y > top
-        await pilot.press(*["down"] * 30)
+        await pilot.press(*["down"] * 10)
         assert transcript.chosen is transcript.blocks[2]
-        await pilot.press(*["up"] * 60)
+        await pilot.press(*["up"] * 12)
         assert transcript.chosen is transcript.blocks[0]
         assert transcript.scroll_y == 0
 

@@ -60,6 +60,7 @@ def fill(transcript: Transcript, text: str) -> None:
     transcript.stream(text, text, text)
     transcript.note(text, "warning")
     transcript.note(text, text)
+    transcript.view(text, text)
     transcript.mark_turn(Turn(1, 1, "", Outcome.FAILED, text))
 
 

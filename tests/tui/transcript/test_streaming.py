@@ -13,26 +13,35 @@ from wisp_tui.widgets.block_growing import Growing
 from wisp_tui.widgets.block_words import ReplyBlock
 from wisp_tui.widgets.render_chunks import ChunkScanner, chunks_of
 
-PIECES = st.lists(
-    st.sampled_from(
-        [
-            "# head\n",
-            "text ",
-            "*b* ",
-            "\n",
-            "\n\n",
-            "```py\n",
-            "```\n",
-            "x = 1\n",
-            "- item\n",
-            "  more\n",
-            "1. one\n",
-            "~~~\n",
-        ]
-        + ["| a | b |\n", "|---|---|\n", "> quote\n", "    code\n", "\r\n", "\r", "漢字", "👩‍🚀", "\t", "`", "``", " "]
-    ),
-    max_size=30,
-)
+WORDS = [
+    "# head\n",
+    "text ",
+    "*b* ",
+    "\n",
+    "\n\n",
+    "```py\n",
+    "```\n",
+    "x = 1\n",
+    "- item\n",
+    "  more\n",
+    "1. one\n",
+    "~~~\n",
+]
+MARKS = [
+    "| a | b |\n",
+    "|---|---|\n",
+    "> quote\n",
+    "    code\n",
+    "\r\n",
+    "\r",
+    "漢字",
+    "👩\u200d🚀",
+    "\t",
+    "`",
+    "``",
+    " ",
+]
+PIECES = st.lists(st.sampled_from(WORDS + MARKS), max_size=30)
 
 
 def texts(growing: Growing, width: int) -> list[str]:

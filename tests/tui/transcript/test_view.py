@@ -1,6 +1,7 @@
 """The view follows the end, keeps its place, and draws what is seen alone."""
 
 import pytest
+from textual.app import App, ComposeResult
 
 from tests.tui.transcript.samples import MARKDOWN, call, entry, output, thread
 from tests.tui.transcript.stage import in_view, staged, whole
@@ -241,3 +242,45 @@ async def test_markdown_is_laid_out() -> None:
             "return x + 1  # one more",
             "▎ quoted",
         ]
+
+
+async def test_a_long_prompt_is_folded_and_copied_whole() -> None:
+    text = "".join(f"pasted {n}\n" for n in range(2340))
+    async with staged() as (transcript, pilot):
+        transcript.show(entry(1, PromptContent(text)))
+        await pilot.pause()
+        rows = [row for row in in_view(transcript) if row.strip()]
+        assert len(rows) == 12
+        assert "2,340 lines in all" in rows[-1]
+        assert transcript.blocks[0].source()[0] == text
+        transcript.action_fold()
+        assert len(whole(transcript)) == 2340
+
+
+async def test_a_reply_is_no_wider_than_it_reads_well() -> None:
+    async with staged((200, 20)) as (transcript, pilot):
+        transcript.show(entry(1, ReplyContent("word " * 200)))
+        await pilot.pause()
+        assert max(len(row.strip()) for row in in_view(transcript)) <= 100
+
+
+async def test_what_is_shown_before_the_first_layout_is_there_after_it() -> None:
+    transcript = Transcript()
+
+    class Early(App[None]):
+        def compose(self) -> ComposeResult:
+            transcript.show_all(thread(3))
+            transcript.note("early")
+            transcript.stream("reply", "streamed")
+            yield transcript
+
+    async with Early().run_test(size=(60, 16)) as pilot:
+        await pilot.pause(0.15)
+        assert "streamed" in in_view(transcript)[-1]
+
+
+async def test_a_view_of_a_command_keeps_its_lines() -> None:
+    async with staged() as (transcript, pilot):
+        transcript.view("Tokens", "core    120\n[mode]   12")
+        await pilot.pause()
+        assert [row[4:] for row in in_view(transcript)[:3]] == ["Tokens", "core    120", "[mode]   12"]
