@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 # A block larger than this that is no fence is shown as plain text: rendering a table or list is not bounded otherwise.
-MAX_CHUNK_CHARACTERS = 48 * 1024
+MAX_CHUNK_CHARACTERS = 20 * 1024
 
 _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 MAX_LINE_BYTES = 2048
-MAX_CODE_CHARACTERS = 48 * 1024
+MAX_CODE_CHARACTERS = 24 * 1024
 
 # The first name that starts a token's dotted type decides.
 _ROLES = (

@@ -116,7 +116,7 @@ class _Place:
 
 
 def _add_code(out: Rendered, code: str, info: str, width: int, place: _Place, palette: Palette) -> None:
-    language = info.strip().split(" ")[0] if info.strip() else ""
+    language = (info.split() or [""])[0]
     lines = lines_of(code)
     rows = code_rows(code_lines(lines, language, palette) or [[("", palette.code)]], width, palette)
     label = visible(language)[:16]
@@ -193,21 +193,24 @@ class _Writer:
         start = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
         marks = [f"{start + i}{item.markup} " if start is not None else "• " for i, item in enumerate(node.children)]
         room = max(map(len, marks))
-        if width - room < MIN_WIDTH:
-            room = 0
+        # Where there is no room for a mark beside the text, it stands above it.
+        above = width - room < MIN_WIDTH
         # Spaces between the items are kept where the source has them.
         loose = any(not child.hidden for item in node.children for child in item.children if child.type == "paragraph")
         first = place.first
         for index, item in enumerate(node.children):
             if index and loose:
                 self._out.rows.append(Row(list(place.before), self._palette.text))
-            mark = (marks[index].rjust(room) if room else marks[index], self._palette.muted)
+            mark = (marks[index].rjust(room)[:width], self._palette.muted)
             lead = [*(first if first is not None else place.before), mark]
             first = None
             inner = _Place([*place.before, (" " * room, self._palette.text)], place.style, lead)
-            if not item.children:
+            if above:
+                self._out.rows.append(Row(lead, self._palette.text))
+                inner = _Place(place.before, place.style)
+            elif not item.children:
                 self._rows([[("", place.style)]], inner)
-            self.children(item, width - (room or len(marks[index])), inner, loose=loose)
+            self.children(item, width if above else width - room, inner, loose=loose)
 
     def _table(self, node: "SyntaxTreeNode", width: int, place: _Place) -> None:
         rows = [

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import TypeAlias
+from unicodedata import category
 
 from rich.cells import cell_len, split_graphemes
 from rich.segment import Segment
@@ -18,6 +20,9 @@ TAB_CELLS = 4
 CHARACTERS_PER_CELL = 8
 MIN_CELLS = 2
 
+# A joiner makes one picture of the emoji around it; anywhere else a terminal and the measure of cells disagree about
+# what follows it, so a non-joiner, which nobody sees either, takes its place.
+_JOINER, _WIDENER, _NON_JOINER = "\u200d", "\ufe0f", "\u200c"
 _SEPARATORS = re.compile("[\u2028\u2029]")
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -43,7 +48,18 @@ class Row:
 
 def visible(text: str) -> str:
     """Return text from outside as a terminal may have it; line and paragraph separators stand by code point."""
-    return _SEPARATORS.sub(lambda match: f"<U+{ord(match.group()):04X}>", displayable(text))
+    text = _SEPARATORS.sub(lambda match: f"<U+{ord(match.group()):04X}>", displayable(text))
+    if _JOINER not in text:
+        return text
+    parts = text.split(_JOINER)
+    out = [parts[0]]
+    for before, after in pairwise(parts):
+        out += [_JOINER if _pictures(before[-1:], after[:1]) else _NON_JOINER, after]
+    return "".join(out)
+
+
+def _pictures(before: str, after: str) -> bool:
+    return bool(before and after) and (before == _WIDENER or category(before)[0] == "S") and category(after) == "So"
 
 
 def lines_of(text: str) -> list[str]:
@@ -121,8 +137,22 @@ def wrap(line: Line, width: int, how: Wrapping = Wrapping.WORDS) -> list[Line]:
     if len(line) == 1:
         text, style = line[0]
         return [[(text[start:end], style)] for start, end, _ in breaks(text, width, how)]
+    line = _sealed(line)
     text = "".join(part for part, _ in line)
     return [_slice(line, start, end) for start, end, _ in breaks(text, width, how)]
+
+
+def _sealed(line: Line) -> Line:
+    """Return the line with no joiner or widener at the edge of a span: cells are measured span by span."""
+    edges = {_JOINER, _WIDENER}
+    if not any(text[:1] in edges or text[-1:] == _JOINER for text, _ in line if text):
+        return line
+    out: Line = []
+    for text, style in line:
+        stripped = text.lstrip(_JOINER + _WIDENER)
+        sealed = _NON_JOINER * (len(text) - len(stripped)) + stripped
+        out.append((sealed[:-1] + _NON_JOINER if sealed.endswith(_JOINER) else sealed, style))
+    return out
 
 
 def _slice(line: Line, start: int, end: int) -> Line:

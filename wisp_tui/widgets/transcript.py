@@ -13,7 +13,8 @@ How a screen uses it (all calls from the app's own task):
     view(title, text)                   what a slash command has to say
     clear()
 
-It posts `CopyRequested`, `OpenRequested` and `FollowChanged`. Bindings carry ids `transcript.*` for the keymap.
+It posts `CopyRequested`, `OpenRequested` and `FollowChanged` (hear them with `@on(Transcript.CopyRequested)`). Bindings
+carry ids `transcript.*` for the keymap. Nothing shown is ever markup, an action, or a link that a terminal follows.
 """
 
 import time

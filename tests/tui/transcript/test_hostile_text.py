@@ -27,6 +27,7 @@ HOSTILE = {
     "tabs": "\ta\tb\t漢\t" * 30,
     "wide": "漢字" * 200 + "👩‍👩‍👧‍👦" * 60 + "🇩🇪" * 40 + "❤️" * 40,
     "right to left": "שלום עולם مرحبا " * 30,
+    "joiners": "a\u200db \u200d\u0915\u094d\u200d\u0937 \ufe0f*\u200d*👩*\u200d*🚀 **❤**\ufe0f",
     "surrogates": "x\ud800y\udfffz",
     "entities": "&#27;[2J &#x1b;]0;x&#7; &#x202e;abc &#8232; &lt;b&gt; &#155;",
     "html": "<script>alert(1)</script> <!-- hidden --> <b>bold</b>",
