@@ -37,7 +37,7 @@ T = TypeVar("T")
 class Journal:
     """Writes the events of one session; `notes` are sentences on what opening it had to mend."""
 
-    def __init__(self, home: Path, session: str, database: Database, audit: AuditLog | None) -> None:
+    def __init__(self, home: Path, session: str, *, database: Database, audit: AuditLog | None) -> None:
         self.home = home
         self.session = session
         self.database = database
@@ -60,8 +60,8 @@ class Journal:
         audit: AuditLog | None = None
         try:
             if settings.audit.enabled:
-                audit = AuditLog.open(home / AUDIT, session, settings.audit.max_bytes)
-            journal = cls(home, session, database, audit)
+                audit = AuditLog.open(home / AUDIT, session, max_bytes=settings.audit.max_bytes)
+            journal = cls(home, session, database=database, audit=audit)
             journal.notes += await journal._catch_up()
         except BaseException:
             if audit is not None:
@@ -94,7 +94,7 @@ class Journal:
     async def new_thread(self) -> ThreadRecord:
         """Return the empty record of a new thread, locked for this session; it is stored with its first event."""
         record = ThreadRecord(new_id())
-        await lock_thread(self.database, record.id, self.session)
+        await lock_thread(self.database, record.id, session=self.session)
         return record
 
     async def open_thread(self, thread: str) -> ThreadRecord:
@@ -104,11 +104,11 @@ class Journal:
             ThreadLockedError: another living wisp writes it.
             ResumeError: there is no such thread.
         """
-        await lock_thread(self.database, thread, self.session)
+        await lock_thread(self.database, thread, session=self.session)
         try:
             return await self.read_thread(thread)
         except BaseException:
-            await unlock_thread(self.database, thread, self.session)
+            await unlock_thread(self.database, thread, session=self.session)
             raise
 
     async def read_thread(self, thread: str) -> ThreadRecord:
@@ -128,7 +128,7 @@ class Journal:
 
     async def leave_thread(self, thread: str) -> None:
         """Let go of a thread, so that another process can write it."""
-        await unlock_thread(self.database, thread, self.session)
+        await unlock_thread(self.database, thread, session=self.session)
 
     async def record(self, record: ThreadRecord | None, data: EventData, *, turn: int | None = None) -> Event:
         """Record one event of a thread, or of the session where `record` is None.
@@ -159,7 +159,7 @@ class Journal:
     async def event(self, id: str) -> Event | None:
         """Return an event of the audit by its id (A7), None where there is none."""
         place = await self.database.place(id)
-        return await asyncio.to_thread(find_event, self.home / AUDIT, id, place)
+        return await asyncio.to_thread(find_event, self.home / AUDIT, id, place=place)
 
     async def _write(
         self, record: ThreadRecord | None, datas: Sequence[EventData], turn: int | None, group: str | None
@@ -179,7 +179,9 @@ class Journal:
             for event, line in zip(events, lines, strict=True):
                 indexed.append(Indexed(event.id, place.file, offset))
                 offset += len(line)
-        changes = [] if record is None else [change for event in events for change in apply(record, event, contents)]
+        changes = (
+            [] if record is None else [change for event in events for change in apply(record, event, contents=contents)]
+        )
         if not self._lags:
             try:
                 await self.database.project(record, changes, events=indexed, positions=positions)

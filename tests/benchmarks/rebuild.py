@@ -41,7 +41,7 @@ def write_audit(folder: Path) -> int:
         Event(new_id(), seq, now(), session, thread, turn, None, data)
         for seq, (turn, data) in enumerate(said(TURNS), 1)
     ]
-    log = AuditLog.open(folder, session, Settings().audit.max_bytes)
+    log = AuditLog.open(folder, session, max_bytes=Settings().audit.max_bytes)
     for event in events:
         log.append(event.line(), durable=False)
     log.close()

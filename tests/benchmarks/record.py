@@ -28,7 +28,7 @@ def measure() -> tuple[list[Figure], str]:
     """Return the figures of a durable record, by the audit alone and by the journal."""
     with tempfile.TemporaryDirectory() as folder, plain_file(Path(folder) / "plain") as plain:
         journal, its, line = asyncio.run(in_journal(Path(folder) / "home", plain))
-        log = AuditLog.open(Path(folder) / "audit", new_id(), MAX_BYTES)
+        log = AuditLog.open(Path(folder) / "audit", new_id(), max_bytes=MAX_BYTES)
         try:
             audit, beside = in_turns(
                 timed(lambda: log.append(line, durable=True)), timed(lambda: plain(line)), rounds=ROUNDS

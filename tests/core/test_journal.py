@@ -22,12 +22,13 @@ from wisp_core.events import (
     SessionStart,
     ThreadDeleted,
     TurnEnd,
+    now,
     parse_event,
 )
 from wisp_core.journal import Journal, rebuild
 from wisp_core.records import PromptContent, ThreadRecord
 from wisp_core.settings import Audit, Settings
-from wisp_core.store import desk
+from wisp_core.store.desk import Desk
 
 SETTINGS = Settings()
 NO_AUDIT = Settings(audit=Audit(enabled=False))
@@ -273,13 +274,13 @@ async def test_rebuilding_keeps_the_desk_and_is_refused_while_a_wisp_lives_or_wi
         await rebuild(tmp_path, SETTINGS)
     async with opened(tmp_path) as journal:
         record = await begin(journal, "p")
-        await desk.history_add(journal.database, "typed before")
+        await Desk(journal.database).history_add("typed before")
         with pytest.raises(HomeError, match="another wisp is using"):
             await rebuild(tmp_path, SETTINGS)
     assert "made anew from 4 events" in (await rebuild(tmp_path, SETTINGS))[-1]
     async with opened(tmp_path) as journal:
         assert await journal.open_thread(record.id) == record
-        assert await desk.history(journal.database, 5) == ["typed before"]
+        assert await Desk(journal.database).history(5) == ["typed before"]
 
 
 async def test_a_damaged_database_is_named_with_its_cure_and_cured(tmp_path):
@@ -320,7 +321,9 @@ async def test_the_newest_thread_of_a_directory_is_the_one_with_a_prompt_that_wa
     async with opened(tmp_path) as journal:
         first, second = await begin(journal, "one"), await begin(journal, "two")
         await begin(journal)
-        await asyncio.sleep(0.002)  # the clock that orders them counts milliseconds
+        before = now()
+        while now() == before:  # the clock that orders them counts milliseconds
+            pass
         await journal.record(first, Prompt(text="three"))
         assert await journal.database.newest("/work") == first.id
         assert await journal.database.newest("/other") is None

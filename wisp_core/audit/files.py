@@ -121,7 +121,7 @@ def read_batches(path: Path, start: int = 0) -> Iterator[Batch]:
         yield Batch(tuple(waiting), whole=False)
 
 
-def find_event(folder: Path, id: str, place: tuple[str, int] | None = None) -> Event | None:
+def find_event(folder: Path, id: str, *, place: tuple[str, int] | None = None) -> Event | None:
     """Return the event by file name and offset, else look through every file, newest first.
 
     Only lines that contain the id are decoded.

@@ -24,7 +24,7 @@ class Place:
 class AuditLog:
     """Appends a session's lines; its files stay locked (`flock`) while it lives, which tells others that it does."""
 
-    def __init__(self, folder: Path, session: str, max_bytes: int) -> None:
+    def __init__(self, folder: Path, session: str, *, max_bytes: int) -> None:
         self.folder = folder
         self.session = session
         self._max_bytes = max_bytes
@@ -34,13 +34,13 @@ class AuditLog:
         self._first = self._file = self._make(0)
 
     @classmethod
-    def open(cls, folder: Path, session: str, max_bytes: int) -> "AuditLog":
+    def open(cls, folder: Path, session: str, *, max_bytes: int) -> "AuditLog":
         """Make the session's first file, 0600 whatever the umask.
 
         Raises:
             StorageError: the file cannot be made.
         """
-        return cls(folder, session, max_bytes)
+        return cls(folder, session, max_bytes=max_bytes)
 
     def append(self, lines: bytes, *, durable: bool) -> Place:
         """Append whole lines, all or none, and where `durable` return only when they are on the disk.
@@ -65,7 +65,7 @@ class AuditLog:
 
     def event(self, id: str, place: tuple[str, int] | None = None) -> Event | None:
         """Return one event by the file and offset that are known of it, else by looking through every file."""
-        return find_event(self.folder, id, place)
+        return find_event(self.folder, id, place=place)
 
     def close(self) -> None:
         """Make what was written durable and let the files go."""

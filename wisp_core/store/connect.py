@@ -63,7 +63,7 @@ async def open_writer(path: Path, steps: Sequence[Step] = STEPS) -> aiosqlite.Co
             await _use_wal(connection)
             await connection.execute("PRAGMA synchronous=NORMAL")
             await connection.execute("PRAGMA foreign_keys=ON")
-            await migrate(connection, path, steps)
+            await migrate(connection, path, steps=steps)
     except BaseException:
         await connection.close()
         raise
@@ -78,7 +78,7 @@ async def open_reader(path: Path) -> aiosqlite.Connection:
     return connection
 
 
-async def migrate(connection: aiosqlite.Connection, path: Path, steps: Sequence[Step]) -> None:
+async def migrate(connection: aiosqlite.Connection, path: Path, *, steps: Sequence[Step]) -> None:
     """Lead the schema on to the last of `steps`, all or none.
 
     Raises:

@@ -43,7 +43,7 @@ class ThreadRow:
 class Database:
     """The projection of every thread, and the tables that are no part of a record."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, *, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
         self.path = path
         self._writer = writer
         self._reader = reader
@@ -63,7 +63,7 @@ class Database:
         except BaseException:
             await writer.close()
             raise
-        return cls(path, writer, reader)
+        return cls(path, writer=writer, reader=reader)
 
     async def close(self) -> None:
         """Close the reader, then the writer, so that SQLite takes its side files away."""
@@ -132,7 +132,9 @@ class Database:
         statements += [_index(event) for event in events]
         if record is not None:
             statements.append(rows.put_thread(record))
-            statements += [s for change in changes for s in rows.put_change(record.id, change)]
+            puts = [put for change in changes for put in rows.put_change(record.id, change)]
+            # Those of one table stay in order and go together, which is what makes a replay fast.
+            statements += sorted(puts, key=lambda put: rows.table_of(put[0]))
         async with self.transaction() as writer:
             # One after the other: after a full disk SQLite has rolled back by itself, and a statement that was queued
             # behind the failed one would be committed alone.

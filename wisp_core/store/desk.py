@@ -17,58 +17,58 @@ class Queued:
     held: bool
 
 
-async def history_add(database: Database, text: str) -> None:
-    """Remember a prompt; one equal to the latest is not repeated, the oldest beyond `KEPT_HISTORY` go."""
-    async with database.transaction() as writer:
-        sql = "INSERT INTO history (text) SELECT ? WHERE ? IS NOT (SELECT text FROM history ORDER BY id DESC LIMIT 1)"
-        await writer.execute(sql, (text, text))
-        await writer.execute("DELETE FROM history WHERE id <= (SELECT max(id) FROM history) - ?", (KEPT_HISTORY,))
+class Desk:
+    """The desk of one home; what is on it is written at once and is no event."""
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
-async def history(database: Database, limit: int) -> list[str]:
-    """Return the prompts of all sessions, newest first."""
-    return [str(row[0]) for row in await database.fetch("SELECT text FROM history ORDER BY id DESC LIMIT ?", limit)]
+    async def history_add(self, text: str) -> None:
+        """Remember a prompt; one equal to the latest is not repeated, the oldest beyond `KEPT_HISTORY` go."""
+        latest = "(SELECT text FROM history ORDER BY id DESC LIMIT 1)"
+        async with self._database.transaction() as writer:
+            await writer.execute(f"INSERT INTO history (text) SELECT ? WHERE ? IS NOT {latest}", (text, text))
+            await writer.execute("DELETE FROM history WHERE id <= (SELECT max(id) FROM history) - ?", (KEPT_HISTORY,))
 
+    async def history(self, limit: int) -> list[str]:
+        """Return the prompts of all sessions, newest first."""
+        found = await self._database.fetch("SELECT text FROM history ORDER BY id DESC LIMIT ?", limit)
+        return [str(row[0]) for row in found]
 
-async def draft_set(database: Database, key: str, text: str) -> None:
-    """Keep what is typed and not sent, under a thread's id or a directory; an empty text takes it away."""
-    async with database.transaction() as writer:
-        if text:
-            await writer.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?)", (key, text))
-        else:
-            await writer.execute("DELETE FROM drafts WHERE key = ?", (key,))
+    async def draft_set(self, key: str, text: str) -> None:
+        """Keep what is typed and not sent, under a thread's id or a directory; an empty text takes it away."""
+        async with self._database.transaction() as writer:
+            if text:
+                await writer.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?)", (key, text))
+            else:
+                await writer.execute("DELETE FROM drafts WHERE key = ?", (key,))
 
+    async def draft_get(self, key: str) -> str:
+        """Return what was typed and not sent, empty where there is nothing."""
+        found = await self._database.fetch("SELECT text FROM drafts WHERE key = ?", key)
+        return str(found[0][0]) if found else ""
 
-async def draft_get(database: Database, key: str) -> str:
-    """Return what was typed and not sent, empty where there is nothing."""
-    found = await database.fetch("SELECT text FROM drafts WHERE key = ?", key)
-    return str(found[0][0]) if found else ""
+    async def queue_put(self, thread: str, text: str, *, held: bool = False) -> int:
+        """Put a prompt behind those that wait for the thread and return its id."""
+        async with self._database.transaction() as writer:
+            sql = "INSERT INTO queue (thread, text, held) VALUES (?, ?, ?)"
+            row = await writer.execute_insert(sql, (thread, text, int(held)))
+            return 0 if row is None else int(row[0])
 
+    async def queue_list(self, thread: str) -> list[Queued]:
+        """Return the prompts that wait for the thread, first to be sent first."""
+        found = await self._database.fetch("SELECT id, text, held FROM queue WHERE thread = ? ORDER BY id", thread)
+        return [Queued(id, text, bool(held)) for id, text, held in found]
 
-async def queue_put(database: Database, thread: str, text: str, *, held: bool = False) -> int:
-    """Put a prompt behind those that wait for the thread and return its id."""
-    async with database.transaction() as writer:
-        sql = "INSERT INTO queue (thread, text, held) VALUES (?, ?, ?)"
-        row = await writer.execute_insert(sql, (thread, text, int(held)))
-        return 0 if row is None else int(row[0])
+    async def queue_remove(self, id: int) -> None:
+        """Take a waiting prompt away."""
+        async with self._database.transaction() as writer:
+            await writer.execute("DELETE FROM queue WHERE id = ?", (id,))
 
-
-async def queue_list(database: Database, thread: str) -> list[Queued]:
-    """Return the prompts that wait for the thread, first to be sent first."""
-    found = await database.fetch("SELECT id, text, held FROM queue WHERE thread = ? ORDER BY id", thread)
-    return [Queued(id, text, bool(held)) for id, text, held in found]
-
-
-async def queue_remove(database: Database, id: int) -> None:
-    """Take a waiting prompt away."""
-    async with database.transaction() as writer:
-        await writer.execute("DELETE FROM queue WHERE id = ?", (id,))
-
-
-async def queue_hold(database: Database, thread: str, held: bool = True) -> None:
-    """Hold every prompt that waits for the thread, or let them go."""
-    async with database.transaction() as writer:
-        await writer.execute("UPDATE queue SET held = ? WHERE thread = ?", (int(held), thread))
+    async def queue_hold(self, thread: str, held: bool = True) -> None:
+        """Hold every prompt that waits for the thread, or let them go."""
+        async with self._database.transaction() as writer:
+            await writer.execute("UPDATE queue SET held = ? WHERE thread = ?", (int(held), thread))
 
 
 async def carry_over(database: Database, old: Path) -> None:
@@ -80,42 +80,3 @@ async def carry_over(database: Database, old: Path) -> None:
     async with database.attached(old) as writer:
         for table, columns in (("drafts", "key, text"), ("history", "id, text"), ("queue", "id, thread, text, held")):
             await writer.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM other.{table}")
-
-
-class Desk:
-    """The desk of one home, for whoever holds no database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def history_add(self, text: str) -> None:
-        """Remember a prompt."""
-        await history_add(self._database, text)
-
-    async def history(self, limit: int) -> list[str]:
-        """Return the prompts of all sessions, newest first."""
-        return await history(self._database, limit)
-
-    async def draft_set(self, key: str, text: str) -> None:
-        """Keep what is typed and not sent; an empty text takes it away."""
-        await draft_set(self._database, key, text)
-
-    async def draft_get(self, key: str) -> str:
-        """Return what was typed and not sent, empty where there is nothing."""
-        return await draft_get(self._database, key)
-
-    async def queue_put(self, thread: str, text: str, *, held: bool = False) -> int:
-        """Put a prompt behind those that wait for the thread and return its id."""
-        return await queue_put(self._database, thread, text, held=held)
-
-    async def queue_list(self, thread: str) -> list[Queued]:
-        """Return the prompts that wait for the thread, first to be sent first."""
-        return await queue_list(self._database, thread)
-
-    async def queue_remove(self, id: int) -> None:
-        """Take a waiting prompt away."""
-        await queue_remove(self._database, id)
-
-    async def queue_hold(self, thread: str, held: bool = True) -> None:
-        """Hold every prompt that waits for the thread, or let them go."""
-        await queue_hold(self._database, thread, held)

@@ -58,7 +58,7 @@ TITLE_CHARACTERS = 80
 NO_CONTENTS: Mapping[int, Content] = {}
 
 
-def apply(record: ThreadRecord, event: Event, contents: Contents = NO_CONTENTS) -> tuple[Change, ...]:
+def apply(record: ThreadRecord, event: Event, *, contents: Contents = NO_CONTENTS) -> tuple[Change, ...]:
     """Take the event into the record and return what it changed; an event that is not newer changes nothing.
 
     `contents` holds the content of the entries that `wanted` names for the event.
@@ -103,7 +103,8 @@ def _prompt(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]
 
 def _command(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
     data = _data(event, CommandRun)
-    content = CommandContent(data.command, data.output, data.exitStatus)
+    kept = event.session if data.kept else ""
+    content = CommandContent(data.command, data.output, data.exitStatus, data.call, kept)
     yield EntryPut(_entry(record, event, EntryKind.COMMAND, content, turn=record.last_turn + 1))
 
 
@@ -170,7 +171,7 @@ def _tool_returned(record: ThreadRecord, event: Event, _: Contents) -> Iterator[
         bytes=data.bytes,
         lines=data.lines,
         seconds=data.seconds,
-        kept=data.kept,
+        kept=event.session if data.kept else "",
         repeats=data.repeat,
     )
     turn = record.entries[call].turn

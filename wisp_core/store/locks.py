@@ -11,7 +11,7 @@ from wisp_core.store.database import Database
 _SAME_START_SECONDS = 2.0
 
 
-async def lock_thread(database: Database, thread: str, session: str) -> None:
+async def lock_thread(database: Database, thread: str, *, session: str) -> None:
     """Take the thread for writing, from a holder that is gone where there is one.
 
     Raises:
@@ -29,7 +29,7 @@ async def lock_thread(database: Database, thread: str, session: str) -> None:
         await writer.execute("INSERT OR REPLACE INTO locks VALUES (?, ?, ?, ?)", (thread, session, pid, started))
 
 
-async def unlock_thread(database: Database, thread: str, session: str) -> None:
+async def unlock_thread(database: Database, thread: str, *, session: str) -> None:
     """Let go of the thread where the session holds it."""
     async with database.transaction() as writer:
         await writer.execute("DELETE FROM locks WHERE thread = ? AND session = ?", (thread, session))

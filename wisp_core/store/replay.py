@@ -128,7 +128,7 @@ def _fold(
         for line in batch.lines:
             event = _read(handles[path], line) if batch.whole else None
             if isinstance(event, Event):
-                changes += apply(record, event, contents)
+                changes += apply(record, event, contents=contents)
             elif line.seq is not None:
                 pass_over(record, line.seq)
     return changes

@@ -121,6 +121,11 @@ def put_change(thread: str, change: Change) -> tuple[Statement, ...]:
             assert_never(change)
 
 
+def table_of(sql: str) -> str:
+    """Return the table that a statement of `put_change` writes, its third word."""
+    return sql.split(maxsplit=3)[2]
+
+
 def thread_of(id: str, row: Row) -> ThreadRecord:
     """Return a record with the thread's own fields, of a row of `THREAD_COLUMNS`."""
     created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage = row

@@ -24,7 +24,7 @@ def event(seq: int = 1, text: str = "p", group: str | None = None, data: object 
 
 
 def write(folder: Path, *events: Event, session: str = "s") -> Path:
-    log = AuditLog.open(folder, session, MIB)
+    log = AuditLog.open(folder, session, max_bytes=MIB)
     for one in events:
         log.append(one.line(), durable=True)
     log.close()
@@ -55,7 +55,7 @@ def test_the_folder_and_its_files_are_the_owners_alone_whatever_the_umask(tmp_pa
 
 
 def test_a_full_file_is_left_and_the_next_number_gone_on_with(tmp_path):
-    log = AuditLog.open(tmp_path, "s", 4096)
+    log = AuditLog.open(tmp_path, "s", max_bytes=4096)
     places = [log.append(event(seq, "x" * 1000).line(), durable=False) for seq in range(1, 12)]
     log.close()
     assert [file.name for file in list_files(tmp_path)] == ["s.jsonl", "s.1.jsonl", "s.2.jsonl", "s.3.jsonl"]
@@ -67,7 +67,7 @@ def test_a_full_file_is_left_and_the_next_number_gone_on_with(tmp_path):
 
 
 def test_one_append_is_never_divided_between_files(tmp_path):
-    log = AuditLog.open(tmp_path, "s", 4096)
+    log = AuditLog.open(tmp_path, "s", max_bytes=4096)
     log.append(event(1).line(), durable=False)
     log.append(b"".join(event(seq, "x" * 1000).line() for seq in range(2, 9)), durable=True)
     log.close()
@@ -75,7 +75,7 @@ def test_one_append_is_never_divided_between_files(tmp_path):
 
 
 def test_a_file_that_is_removed_while_it_is_written_is_gone_on_with_in_the_next(tmp_path):
-    log = AuditLog.open(tmp_path / "audit", "s", MIB)
+    log = AuditLog.open(tmp_path / "audit", "s", max_bytes=MIB)
     (tmp_path / "audit" / "s.jsonl").unlink()
     (tmp_path / "audit").rmdir()
     one = event()
@@ -95,7 +95,7 @@ def test_files_are_listed_oldest_session_first_and_numbers_as_numbers(tmp_path):
 def test_the_owner_lives_as_long_as_its_process_does(tmp_path):
     code = (
         "import sys; from pathlib import Path; from wisp_core.audit.log import AuditLog\n"
-        "log = AuditLog.open(Path(sys.argv[1]), 's', 9); print(flush=True); input()"
+        "log = AuditLog.open(Path(sys.argv[1]), 's', max_bytes=9); print(flush=True); input()"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     command = [sys.executable, "-c", code, str(tmp_path)]
@@ -135,8 +135,8 @@ def test_an_event_is_found_by_its_place_and_without_it_or_with_a_wrong_one_by_lo
     write(tmp_path, *events, session="a")
     write(tmp_path, mention, session="b")
     assert find_event(tmp_path, events[3].id) == events[3]
-    assert find_event(tmp_path, events[3].id, ("a.jsonl", 0)) == events[3]
-    assert find_event(tmp_path, events[3].id, ("gone.jsonl", 7)) == events[3]
+    assert find_event(tmp_path, events[3].id, place=("a.jsonl", 0)) == events[3]
+    assert find_event(tmp_path, events[3].id, place=("gone.jsonl", 7)) == events[3]
     assert find_event(tmp_path, "0" * 24) is None
 
 
@@ -178,4 +178,4 @@ def test_verify_tells_of_broken_lines_wrong_shapes_double_ids_and_numbers_that_a
 
 def test_a_folder_that_cannot_be_written_is_told_in_one_sentence():
     with pytest.raises(StorageError, match="written"):
-        AuditLog.open(Path("/proc/audit"), "s", MIB)
+        AuditLog.open(Path("/proc/audit"), "s", max_bytes=MIB)

@@ -89,7 +89,7 @@ def fold_audit(home: Path, thread: str) -> ThreadRecord:
                 if not batch.whole:
                     pass_over(record, line.seq or 0)
                     continue
-                for change in apply(record, event, contents):
+                for change in apply(record, event, contents=contents):
                     _keep(change, contents)
     return record
 

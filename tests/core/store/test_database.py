@@ -109,7 +109,7 @@ async def test_the_database_is_used_as_the_specification_says(tmp_path):
     try:
         async with database.transaction() as writer:
             found = {
-                name: list(await writer.execute_fetchall(f"PRAGMA {name}"))[0][0]
+                name: next(iter(await writer.execute_fetchall(f"PRAGMA {name}")))[0]
                 for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
             }
     finally:
@@ -133,10 +133,14 @@ async def test_a_transaction_that_is_cancelled_or_fails_leaves_nothing(tmp_path)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        with pytest.raises(StorageError):
+
+        async def fail() -> None:
             async with database.transaction() as writer:
                 await writer.execute("INSERT INTO drafts VALUES ('c', 'd')")
                 await writer.execute("INSERT INTO nothing VALUES (1)")
+
+        with pytest.raises(StorageError):
+            await fail()
         assert await database.fetch("SELECT * FROM drafts") == []
     finally:
         await database.close()

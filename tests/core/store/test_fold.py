@@ -206,7 +206,7 @@ def test_undoing_a_compaction_brings_its_entries_back_in_their_places_with_the_c
     fold(ContextCondensation(reason="compact", goal=1, before=2, after=1, dropped=[2, 3]), record=record)
     undone = event(record, ContextCompactionUndone(undone="e6"))
     assert wanted(record, undone) == (2, 3)
-    apply(record, undone, {2: PromptContent("p"), 3: ReplyContent("r")})
+    apply(record, undone, contents={2: PromptContent("p"), 3: ReplyContent("r")})
     assert record.active == [1, 2, 3, 4]
     assert (record.entries[2].content, record.entries[2].dropped_by) == (PromptContent("p"), None)
 
