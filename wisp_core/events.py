@@ -223,6 +223,9 @@ def parse_event(line: bytes) -> Event | UnknownEvent:
     """
     try:
         raw: Any = json.loads(line)
+        if b"\\ud" in line or b"\\uD" in line:
+            # Half a surrogate pair, written as an escape, could not be stored.
+            raw = json.loads(sound(json.dumps(raw, ensure_ascii=False)))
         if raw["event"] not in EVENTS:
             return UnknownEvent(str(raw["event"]))
         data = EVENTS[raw["event"]].model_validate(raw["data"])

@@ -274,11 +274,13 @@ async def rebuild(home: Path, settings: Settings) -> list[str]:
         raise HomeError(f"another wisp is using {home}", "end it and try again")
     with suppress(StorageError):
         check_header(path, len(STEPS))
-    notes = _repair(files)
-    remove_files(fresh)
+    with _reading(home / AUDIT):
+        notes = _repair(files)
+        remove_files(fresh)
+        found = await asyncio.to_thread(_read_batches, files, {})
     database = await Database.open(fresh)
     try:
-        count = await replay(database, await asyncio.to_thread(_read_batches, files, {}))
+        count = await replay(database, found)
         with suppress(StorageError):
             if path.exists():
                 await carry_over(database, path)

@@ -210,6 +210,18 @@ async def test_a_lone_surrogate_that_slipped_in_costs_nothing_but_itself(tmp_pat
         assert await journal.read_thread(record.id) == record == fold_audit(tmp_path, record.id)
 
 
+async def test_half_a_surrogate_escaped_in_the_audit_by_another_hand_does_not_stop_a_rebuild(tmp_path):
+    async with opened(tmp_path) as journal:
+        record = await begin(journal, "MARK \U0001f600 MARK")
+        session = journal.session
+    path = tmp_path / "audit" / f"{session}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"MARK", rb"\ud800"))
+    await rebuild(tmp_path, SETTINGS)
+    async with opened(tmp_path) as journal:
+        again = await journal.open_thread(record.id)
+        assert again.entries[2].content == PromptContent("\ufffd \U0001f600 \ufffd")
+
+
 async def test_a_deleted_database_loses_nothing_and_the_thread_goes_on(tmp_path):
     async with opened(tmp_path) as journal:
         record = await begin(journal, "hello", "what did I say first?")
