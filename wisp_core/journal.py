@@ -5,12 +5,12 @@ What is folded is what was read back from the line itself, so that a record is b
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from wisp_core.audit.files import AuditFile, Batch, find_event, list_files, living_sessions, read_batches, repair
+from wisp_core.audit.files import AuditFile, Batch, alone, find_event, list_files, living_sessions, read_batches, repair
 from wisp_core.audit.log import AuditLog
 from wisp_core.errors import HomeError, ResumeError, StorageError
 from wisp_core.events import GROUP_ENDS, Event, EventData, Live, Prompt, Published, now, parse_event
@@ -232,22 +232,30 @@ class Journal:
 
     async def _catch_up(self) -> list[str]:
         """Project what the audit has and the database has not, of this session and of dead ones."""
-        positions = await self.database.positions()
         with _reading(self.home / AUDIT):
-            listed = list_files(self.home / AUDIT)
-            behind = [file for file in listed if file.size > positions.get(file.name, 0)]
-            living = living_sessions(listed) - {self.session} if behind else set()
-            files = [file for file in behind if file.session not in living]
-            if not files:
+            if not await self._behind():
                 return []
-            notes = await asyncio.to_thread(_repair, files)
-            found = await asyncio.to_thread(_read_batches, files, positions)
-            count = await replay(self.database, found)
+            with ExitStack() as stack:
+                await asyncio.to_thread(stack.enter_context, alone(self.home / AUDIT))
+                # Another process may have done it while this one waited.
+                positions = await self.database.positions()
+                files = await self._behind()
+                notes = await asyncio.to_thread(_repair, files)
+                found = await asyncio.to_thread(_read_batches, files, positions)
+                count = await replay(self.database, found)
         if count and positions:
             notes.append(f"the database was {count} events behind the audit and was caught up")
         elif count:
             notes.append(f"the database was made anew from the {count} events of the audit")
         return notes
+
+    async def _behind(self) -> list[AuditFile]:
+        """Return the files of which the database lacks the end, but for those that another living session writes."""
+        positions = await self.database.positions()
+        listed = list_files(self.home / AUDIT)
+        behind = [file for file in listed if file.size > positions.get(file.name, 0)]
+        living = living_sessions(listed) - {self.session} if behind else set()
+        return [file for file in behind if file.session not in living]
 
     def _publish(self, published: Published) -> None:
         # Called by the loop, in order and before `record` returns: a listener that raises cannot break the writer.

@@ -235,6 +235,20 @@ async def test_a_deleted_database_loses_nothing_and_the_thread_goes_on(tmp_path)
         assert again.last_turn == 3
 
 
+async def test_many_starts_at_once_on_a_home_without_its_database_make_the_same_one(tmp_path):
+    async with opened(tmp_path) as journal:
+        record = await begin(journal, *(f"p{n}" for n in range(30)))
+    (tmp_path / "wisp.db").unlink()
+    journals = await asyncio.gather(*(Journal.open(tmp_path, SETTINGS) for _ in range(4)))
+    try:
+        for journal in journals:
+            assert await journal.read_thread(record.id) == record
+        assert sum(len(journal.notes) for journal in journals) == 1
+    finally:
+        for journal in journals:
+            await journal.close()
+
+
 async def test_a_torn_last_line_is_cut_off_kept_beside_and_told(tmp_path):
     async with opened(tmp_path) as journal:
         record = await begin(journal, "p")
@@ -274,7 +288,7 @@ async def test_without_audit_nothing_is_written_but_the_database_and_it_is_the_r
                 await journal.record(record, Prompt(text="x" * 500_000))
         assert record.last_turn == 1
         await journal.record(record, Prompt(text="again"))
-    assert list((tmp_path / "audit").iterdir()) == []
+    assert list_files(tmp_path / "audit") == []
     with pytest.raises(HomeError, match="the audit is off"):
         await rebuild(tmp_path, NO_AUDIT)
     async with opened(tmp_path, NO_AUDIT) as journal:

@@ -82,8 +82,21 @@ def list_files(folder: Path) -> list[AuditFile]:
 
 def owner_lives(path: Path) -> bool:
     """Tell whether the process that writes the file still holds it."""
-    with _held(path) as free:
+    # Shared, so that two who ask at the same time do not take each other for the owner.
+    with _held(path, fcntl.LOCK_SH) as free:
         return not free
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process mends or replays the audit, and keep others waiting meanwhile."""
+    handle = os.open(folder / "replay.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        os.fchmod(handle, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def living_sessions(files: Iterable[AuditFile]) -> set[str]:
@@ -143,7 +156,7 @@ def repair(file: AuditFile) -> str | None:
 
     Returns None where the file is sound or its owner lives.
     """
-    with _held(file.path) as free:
+    with _held(file.path, fcntl.LOCK_EX) as free:
         if not free:
             return None
         end = _sound_end(file.path)
@@ -163,15 +176,15 @@ def repair(file: AuditFile) -> str | None:
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[bool]:
-    """Give whether the file's lock is free, and hold it meanwhile; a file that is gone has no owner."""
+def _held(path: Path, kind: int) -> Iterator[bool]:
+    """Give whether the file's lock (shared or not) is free, and hold it meanwhile; a file that is gone has no owner."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         yield True
         return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
         yield False
