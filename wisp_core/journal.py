@@ -87,10 +87,6 @@ class Journal:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def publish(self, live: Live) -> None:
-        """Publish what is not recorded."""
-        self._publish(live)
-
     async def new_thread(self) -> ThreadRecord:
         """Return the empty record of a new thread, locked for this session; it is stored with its first event."""
         record = ThreadRecord(new_id())
@@ -120,7 +116,7 @@ class Journal:
         async with self._order:
             # Another process may have died since this one opened the home.
             for note in await self._catch_up():
-                self._publish(Live("note", thread, None, {"kind": "repair", "text": note}))
+                self.publish(Live("note", thread, None, {"kind": "repair", "text": note}))
             record = await self.database.load(thread)
         if record is None or record.deleted:
             raise ResumeError(f"there is no conversation {thread}", "list those there are, or start a new one")
@@ -188,7 +184,7 @@ class Journal:
             except StorageError as error:
                 await self._fall_behind(record, error)
         for event in events:
-            self._publish(event)
+            self.publish(event)
         return events
 
     def _lines(
@@ -218,7 +214,7 @@ class Journal:
             raise error
         self._lags = True
         text = f"{error.sentence()}; the audit has everything, and the database follows as soon as it can be written"
-        self._publish(Live("note", record.id if record else None, None, {"kind": "repair", "text": text}))
+        self.publish(Live("note", record.id if record else None, None, {"kind": "repair", "text": text}))
 
     async def _restore(self, record: ThreadRecord) -> None:
         stored = await self.database.load(record.id) or ThreadRecord(record.id)
@@ -257,7 +253,8 @@ class Journal:
         living = living_sessions(listed) - {self.session} if behind else set()
         return [file for file in behind if file.session not in living]
 
-    def _publish(self, published: Published) -> None:
+    def publish(self, published: Published) -> None:
+        """Publish what is not recorded, and what was just now."""
         # Called by the loop, in order and before `record` returns: a listener that raises cannot break the writer.
         loop = asyncio.get_running_loop()
         for listener in self._listeners:
