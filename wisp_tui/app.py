@@ -83,6 +83,11 @@ class WispApp(App[None]):
         self._ending: asyncio.Task[None] | None = None
         self.parting = ""
 
+    @property
+    def broken(self) -> bool:
+        """Whether a fault of wisp's own ended it."""
+        return self._exception is not None
+
     def get_default_screen(self) -> Screen[None]:
         """Return the conversation, so that it is the first thing painted."""
         return ConversationScreen(self._start)
@@ -164,7 +169,17 @@ class WispApp(App[None]):
             self._exception = error
             self._exception_event.set()
             self.parting = f"wisp-tui: {explain(error)}"
-        self._close_messages_no_wait()
+            self._ending = asyncio.get_running_loop().create_task(self._end_broken())
+
+    async def _end_broken(self) -> None:
+        """Close the conversation as far as that goes, so that no tool and no model is left running, and end."""
+        try:
+            await self.leave(1)
+        except Exception as error:  # noqa: BLE001  the edge: the first fault is told, this one is only its echo
+            self.log(error)
+        finally:
+            self._return_code = 1
+            self._close_messages_no_wait()
 
 
 def bound(app: App[None]) -> Iterator[Binding]:

@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     app = WispApp(start)
     app.run()
     if app.parting:
-        print(app.parting, file=sys.stderr)
+        print(app.parting, file=sys.stderr, flush=True)
+    if app.broken:
+        os._exit(1)  # a thread of what could not be closed would keep the process for ever
     return app.return_code or 0
 
 

@@ -57,5 +57,6 @@ def press_at(app: WispApp, at: float, text: str, gap: float = 0.03) -> Iterator[
 
 
 def shown(screen: ConversationScreen) -> str:
-    """Return the transcript's text as it is on the screen."""
-    return "\n".join("".join(s.text for s in strip) for strip in screen.transcript.render_lines(screen.transcript.size.region))
+    """Return what is on the screen, row by row."""
+    strips = screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)

@@ -190,9 +190,10 @@ class Link:
 
     async def close(self) -> None:
         """Leave the thread and the home in order; what waits is held for the next start."""
+        self.held = True
         if self.opened:
-            self.held = True
             await self.thread.close()
+        if hasattr(self, "wisp"):
             await self.wisp.close()
 
     async def _send(self, waiting: Waiting) -> Outcome:

@@ -18,15 +18,12 @@ class Questions:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         asked = (approval, answer)
         self._waiting.append(asked)
-        if len(self._waiting) == 1:
-            self._next()
+        self._next()
         try:
             return await answer
         finally:
-            first = self._waiting[0] is asked
             self._waiting.remove(asked)
-            if first:
-                self._next()
+            self._next()
 
     def answer(self, approval: Approval, answer: Answer) -> None:
         """Hand an answer to whoever asked."""

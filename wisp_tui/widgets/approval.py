@@ -118,7 +118,12 @@ class ApprovalPanel(Vertical, can_focus=False):
         yield LineInput(REASON_WORDS, id="approval-reason")
 
     def ask(self, approval: Approval | None, waiting: int = 0) -> None:
-        """Show a question, `waiting` more behind it, or none."""
+        """Show a question, `waiting` more behind it, or none; the one that is shown already only counts anew."""
+        if approval is not None:
+            more = f" · {waiting} more after this" if waiting else ""
+            self.border_title = Content(displayable(f"May {approval.tool} run?{more}"))
+            if approval is self._approval:
+                return
         self._approval = approval
         self._visible_since = None
         self.withdraw()
@@ -126,8 +131,6 @@ class ApprovalPanel(Vertical, can_focus=False):
         self.remove_class("-reason", "-ready")
         if approval is None:
             return
-        more = f" · {waiting} more after this" if waiting else ""
-        self.border_title = Content(displayable(f"May {approval.tool} run?{more}"))
         self.query_one("#approval-text", Static).update(question(approval))
         self.query_one(Body).begin()
         self.appear()

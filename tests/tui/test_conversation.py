@@ -1,0 +1,243 @@
+"""The conversation from the person's side: sending, streaming, queueing, interrupting, leaving and coming back."""
+
+import json
+from pathlib import Path
+
+from tests.tui.face import conversation, script, shown, until
+from tests.tui.test_approvals import press
+from wisp_core.records import Outcome, PromptContent
+from wisp_tui.screens.context import ContextScreen
+from wisp_tui.screens.conversation import ConversationScreen
+from wisp_tui.screens.help import HelpScreen
+from wisp_tui.screens.history import HistoryScreen
+from wisp_tui.screens.pager import PagerScreen, PageView
+from wisp_tui.widgets.recall import Draft
+
+WAITS = {"when": "wait", "text": ["thinking of it"], "hang": True, "repeat": True}
+ANSWER = {"text": ["All ", "is **well**."], "repeat": True}
+RUNS = {"when": "run it", "calls": [{"name": "run_command", "arguments": {"command": "printf 'one\\ntwo\\n'"}}]}
+
+
+def send(screen: ConversationScreen, text: str) -> None:
+    screen.box.prompt.put(Draft(text))
+    screen.box.send()
+
+
+def prompts(screen: ConversationScreen) -> list[str]:
+    entries = screen.link.thread.record.entries.values()
+    return [entry.content.text for entry in entries if isinstance(entry.content, PromptContent)]
+
+
+def done(screen: ConversationScreen, turns: int) -> bool:
+    record = screen.link.thread.record
+    return record.last_turn == turns and record.turns[turns].outcome is not None and not screen.link.busy
+
+
+async def test_a_prompt_is_answered_and_both_are_shown(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        send(screen, "how is it?")
+        await until(pilot, lambda: done(screen, 1) and "All is well." in shown(screen))
+        assert "how is it?" in shown(screen)
+
+
+async def test_the_first_line_says_which_model_was_chosen_and_why(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        send(screen, "hello")
+        await until(pilot, lambda: done(screen, 1))
+        assert screen.link.wisp.why[:40] in shown(screen)
+
+
+async def test_what_is_typed_before_the_core_is_there_is_sent_when_it_is(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER), prompt="from the command line") as (pilot, screen):
+        await until(pilot, lambda: done(screen, 1))
+        assert prompts(screen) == ["from the command line"]
+
+
+async def test_prompts_behind_a_turn_wait_in_sight_and_go_in_order(tmp_path: Path) -> None:
+    steps = [{"when": "first", "calls": [{"name": "run_command", "arguments": {"command": "ls"}}]}, ANSWER]
+    async with conversation(script(tmp_path, *steps)) as (pilot, screen):
+        send(screen, "first")
+        await until(pilot, lambda: screen.panel.open)
+        send(screen, "second")
+        send(screen, "third")
+        await until(pilot, lambda: "2 prompts" in shown(screen) and "▸ second" in shown(screen))
+        await until(pilot, lambda: screen.panel._visible_since is not None)
+        press(screen, "n")
+        await until(pilot, lambda: done(screen, 3))
+        assert prompts(screen) == ["first", "second", "third"]
+
+
+async def test_up_takes_the_last_queued_prompt_back(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, WAITS, ANSWER)) as (pilot, screen):
+        send(screen, "wait")
+        await until(pilot, lambda: screen.link.busy)
+        send(screen, "second")
+        await until(pilot, lambda: len(screen.link.queue) == 1)
+        await pilot.press("up")
+        await until(pilot, lambda: screen.box.prompt.text == "second")
+        assert not screen.link.queue
+
+
+async def test_esc_interrupts_and_what_waited_is_held_until_enter(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, WAITS, ANSWER)) as (pilot, screen):
+        send(screen, "wait")
+        await until(pilot, lambda: "thinking of it" in shown(screen))
+        send(screen, "second")
+        await until(pilot, lambda: len(screen.link.queue) == 1)
+        assert "Interrupt" in shown(screen)
+        await pilot.press("escape")
+        await until(pilot, lambda: screen.link.held and "held" in shown(screen))
+        assert screen.link.thread.record.turns[1].outcome is Outcome.INTERRUPTED
+        assert prompts(screen) == ["wait"]
+        await pilot.press("enter")
+        await until(pilot, lambda: done(screen, 2))
+        assert prompts(screen) == ["wait", "second"]
+
+
+async def test_a_queue_survives_an_interrupt_and_a_restart(tmp_path: Path) -> None:
+    model = script(tmp_path, WAITS, ANSWER)
+    async with conversation(model) as (pilot, screen):
+        send(screen, "wait")
+        await until(pilot, lambda: screen.link.busy)
+        send(screen, "A")
+        send(screen, "B")
+        await until(pilot, lambda: len(screen.link.queue) == 2)
+        await pilot.press("escape")
+        await until(pilot, lambda: screen.link.held)
+    async with conversation(model, newest=True) as (pilot, screen):
+        await until(pilot, lambda: "held · 2 prompts" in shown(screen))
+        assert prompts(screen) == ["wait"]
+        await pilot.press("f8")
+        await until(pilot, lambda: not screen.link.queue)
+    async with conversation(model, newest=True) as (_, screen):
+        assert not screen.link.queue
+
+
+async def test_unsent_text_is_there_at_the_next_start(tmp_path: Path) -> None:
+    model = script(tmp_path, ANSWER)
+    async with conversation(model) as (pilot, screen):
+        screen.box.prompt.put(Draft("/half a thought", literal=True))
+    async with conversation(model) as (pilot, screen):
+        await until(pilot, lambda: screen.box.prompt.text)
+        assert screen.box.prompt.draft == Draft("/half a thought", literal=True)
+
+
+async def test_ctrl_c_sets_the_draft_aside_and_twice_leaves_with_it_kept(tmp_path: Path) -> None:
+    model = script(tmp_path, ANSWER)
+    async with conversation(model) as (pilot, screen):
+        screen.box.prompt.put(Draft("unfinished"))
+        await pilot.press("ctrl+c")
+        assert screen.box.prompt.text == ""
+        await pilot.press("up")
+        assert screen.box.prompt.text == "unfinished"
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: pilot.app._exit)
+    async with conversation(model) as (pilot, screen):
+        await until(pilot, lambda: screen.box.prompt.text == "unfinished")
+
+
+async def test_history_goes_on_across_sessions_and_ctrl_r_finds_in_it(tmp_path: Path) -> None:
+    model = script(tmp_path, ANSWER)
+    async with conversation(model) as (pilot, screen):
+        for number, text in enumerate(("fix the parser", "write the docs"), 1):
+            send(screen, text)
+            await until(pilot, lambda number=number: done(screen, number))
+    async with conversation(model) as (pilot, screen):
+        await until(pilot, lambda: screen.box.recall.past)
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, HistoryScreen))
+        await pilot.press(*"parser", "enter")
+        await until(pilot, lambda: screen.box.prompt.text == "fix the parser")
+
+
+async def test_going_on_shows_what_was_seen(tmp_path: Path) -> None:
+    model = script(tmp_path, ANSWER)
+    async with conversation(model) as (pilot, screen):
+        send(screen, "remember me")
+        await until(pilot, lambda: done(screen, 1))
+    async with conversation(model, newest=True) as (pilot, screen):
+        await until(pilot, lambda: "remember me" in shown(screen) and "All is well." in shown(screen))
+
+
+async def test_a_failed_turn_says_so_and_the_conversation_goes_on(tmp_path: Path) -> None:
+    fails = {"when": "bad", "error": {"type": "bad_request", "message": "no [/INST] such thing"}}
+    async with conversation(script(tmp_path, fails, ANSWER)) as (pilot, screen):
+        send(screen, "bad")
+        await until(pilot, lambda: done(screen, 1) and "no [/INST] such thing" in shown(screen))
+        send(screen, "good")
+        await until(pilot, lambda: done(screen, 2))
+
+
+async def test_a_wrong_command_names_the_nearest(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        send(screen, "/hepl")
+        await until(pilot, lambda: "did you mean /help?" in shown(screen))
+        assert not prompts(screen)
+
+
+async def test_a_pasted_command_is_sent_as_a_prompt(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        screen.box.prompt.put(Draft("/etc/hosts", literal=True))
+        screen.box.send()
+        await until(pilot, lambda: done(screen, 1))
+        assert prompts(screen) == ["/etc/hosts"]
+
+
+async def test_the_persons_own_command_runs_and_is_shown(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        send(screen, "!printf 'from %s' shell")
+        await until(pilot, lambda: "from shell" in shown(screen))
+
+
+async def test_an_output_is_paged_with_ctrl_o_and_searched(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, RUNS, ANSWER), mode="auto") as (pilot, screen):
+        send(screen, "run it")
+        await until(pilot, lambda: screen.panel.open or done(screen, 1))
+        if screen.panel.open:
+            await until(pilot, lambda: screen.panel._visible_since is not None)
+            press(screen, "y")
+        await until(pilot, lambda: done(screen, 1))
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PagerScreen))
+        view = pilot.app.screen.query_one(PageView)
+        await until(pilot, lambda: "two" in view.rows)
+        await pilot.press("slash", *"two", "enter")
+        await until(pilot, lambda: view.found == view.rows.index("two"))
+        await pilot.press("escape")
+        await until(pilot, lambda: pilot.app.screen is screen)
+
+
+async def test_the_next_request_is_listed_entry_by_entry_and_opens_to_its_exact_text(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        send(screen, "count me")
+        await until(pilot, lambda: done(screen, 1))
+        await pilot.press("ctrl+t")
+        await until(
+            pilot, lambda: isinstance(pilot.app.screen, ContextScreen) and "count me" in shown(pilot.app.screen)
+        )
+        listed = shown(pilot.app.screen)
+        assert "tokens" in listed
+        assert "prompt" in listed
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PagerScreen))
+        view = pilot.app.screen.query_one(PageView)
+        await until(pilot, lambda: view.rows == ["All is **well**."])
+
+
+async def test_help_lists_the_keys_as_they_are_bound_and_the_commands(tmp_path: Path, wisp_home: Path) -> None:
+    wisp_home.mkdir(mode=0o700)
+    (wisp_home / "config.json").write_text(json.dumps({"keys": {"context": "f7"}, "theme": "wisp-light"}))
+    async with conversation(script(tmp_path, ANSWER), size=(120, 60)) as (pilot, screen):
+        await until(pilot, lambda: pilot.app.theme == "wisp-light")
+        await until(pilot, lambda: "f7 Context" in shown(screen))
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+        await pilot.press("escape", "f7")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ContextScreen))
+
+
+async def test_every_action_of_the_keys_is_in_the_palette_too(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (_, screen):
+        names = [name for name, _, _ in screen.palette_choices()]
+        for name in ("Help", "Context", "Output", "History", "Editor", "Interrupt", "/new", "/theme"):
+            assert name in names
