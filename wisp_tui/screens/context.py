@@ -29,7 +29,7 @@ def row_of(item: Item) -> Content:
         f"{where:>5}  {item.kind:<12.12} {item.origin:<8.8} {item.turn:>5}  {item.rendering.value:<9} "
         f"{item.bytes:>9,} {'~' + format(tokens_of(item.bytes), ','):>8}  "
     )
-    return Content.assemble(displayable(head), (one_line(displayable(item.text[:400]), 200), "$text-muted"))
+    return Content.assemble(displayable(head), (one_line(displayable(item.text[:400]), 200), "$foreground 60%"))
 
 
 class ContextScreen(Screen[None]):
@@ -50,7 +50,7 @@ class ContextScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Lay out the total, the list and the keys."""
         yield Static(self._total(), id="title", markup=False)
-        yield Static(Content.styled(f"  {COLUMNS}", "$text-muted"), id="columns", markup=False)
+        yield Static(Content.styled(f"  {COLUMNS}", "$foreground 60%"), id="columns", markup=False)
         yield OptionList(*(Option(row_of(item)) for item in self._composition.items), markup=False, compact=True)
         yield Static("Enter shows the exact text   Esc closes", id="foot", markup=False)
 
@@ -78,5 +78,5 @@ class ContextScreen(Screen[None]):
         return Content.assemble(
             f"{words}, ~{share * 100:.0f}% of {self._window:,}  ",
             ("━" * full, "$accent"),
-            ("─" * (BAR_CELLS - full), "$text-disabled"),
+            ("─" * (BAR_CELLS - full), "$foreground 35%"),
         )

@@ -45,7 +45,7 @@ class HelpScreen(ModalScreen[None]):
     def _page(self) -> Content:
         rows = [Content.styled("Keys", "bold $accent")]
         rows += [
-            Content.assemble((f"{key:<{KEY_CELLS}}", "bold"), what, (f"  {name}", "$text-disabled"))
+            Content.assemble((f"{key:<{KEY_CELLS}}", "bold"), what, (f"  {name}", "$foreground 35%"))
             for key, what, name in self._keys
         ]
         rows += [

@@ -34,10 +34,10 @@ def question(approval: Approval) -> Content:
         arguments["command"] = command
     for name, value in arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        parts.append(Content.assemble((f"{revealed(str(name))}: ", "$text-muted"), revealed(text)))
-    parts.append(Content.assemble(("in   ", "$text-muted"), revealed(approval.cwd)))
+        parts.append(Content.assemble((f"{revealed(str(name))}: ", "$foreground 60%"), revealed(text)))
+    parts.append(Content.assemble(("in   ", "$foreground 60%"), revealed(approval.cwd)))
     if approval.why:
-        parts.append(Content.assemble(("why  ", "$text-muted"), revealed(approval.why)))
+        parts.append(Content.assemble(("why  ", "$foreground 60%"), revealed(approval.why)))
     return Content("\n").join(parts)
 
 

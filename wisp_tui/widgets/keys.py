@@ -11,7 +11,9 @@ GAP = "   "
 class Keys(Widget, can_focus=False):
     """One line made of the screen's active bindings, so that it follows the person's own keys."""
 
-    DEFAULT_CSS = "Keys { height: 1; padding: 0 1; color: $text-muted; }"
+    DEFAULT_CSS = """
+    Keys { height: 1; padding: 0 1; color: $text-muted; link-style: none; link-color: $foreground 60%; }
+    """
 
     def on_mount(self) -> None:
         """Follow the bindings."""
@@ -27,11 +29,12 @@ class Keys(Widget, can_focus=False):
         for node, binding, enabled, _ in self.screen.active_bindings.values():
             if not binding.show or not enabled:
                 continue
-            item = Content.assemble((self.app.get_key_display(binding), "$accent"), " ", binding.description)
+            where = "app" if node is self.app else "screen"
+            action = binding.action if "." in binding.action else f"{where}.{binding.action}"
+            click = Style.from_meta({"@click": action})
+            item = Content.assemble((self.app.get_key_display(binding), "$accent"), (f" {binding.description}", click))
             if item.cell_length > left:
                 break
             left -= item.cell_length + len(GAP)
-            where = "app" if node is self.app else "screen"
-            action = binding.action if "." in binding.action else f"{where}.{binding.action}"
-            shown.append(item.stylize(Style.from_meta({"@click": action})))
+            shown.append(item)
         return Content(GAP).join(shown)

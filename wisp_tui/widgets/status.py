@@ -58,7 +58,7 @@ def _parts(now: Condition, clock: float) -> dict[str, Content]:
     running = now.since is not None
     if now.since is not None and clock - now.since >= 1:
         doing += f" {duration(clock - now.since)}"
-    parts = {"doing": Content.assemble(("● " if running else "○ ", "$accent" if running else "$text-muted"), doing)}
+    parts = {"doing": Content.assemble(("● " if running else "○ ", "$accent" if running else "$foreground 60%"), doing)}
     if now.queued:
         word = "held" if now.held else "queued"
         parts["queued"] = Content.assemble((f"{now.queued} {word}", "$text-warning"))
@@ -73,7 +73,7 @@ def _parts(now: Condition, clock: float) -> dict[str, Content]:
         "branch": _clean(now.branch, BRANCH_CELLS),
         "tokens": f"{_thousands(now.tokens)} tokens" if now.tokens else "",
     }
-    return parts | {name: Content.styled(text, "$text-muted") for name, text in muted.items() if text}
+    return parts | {name: Content.styled(text, "$foreground 60%") for name, text in muted.items() if text}
 
 
 def meter(share: float, target: float, budget: float) -> Content:
@@ -85,7 +85,7 @@ def meter(share: float, target: float, budget: float) -> Content:
     for at in range(BAR_CELLS):
         full = at < filled
         sign = ("╋" if full else "┼") if at in marks else ("━" if full else "─")
-        cells.append((sign, colour if full else "$text-disabled"))
+        cells.append((sign, colour if full else "$foreground 35%"))
     return Content.assemble(*cells)
 
 

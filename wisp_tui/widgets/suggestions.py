@@ -55,7 +55,7 @@ class Suggestions(Widget, can_focus=False):
             Content.assemble(
                 ("› " if start + at == self.chosen else "  ", "$accent"),
                 (f"/{name:<{width}}  ", "bold" if start + at == self.chosen else ""),
-                (text, "$text-muted"),
+                (text, "$foreground 60%"),
             )
             for at, (name, text) in enumerate(shown)
         ]

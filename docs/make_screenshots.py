@@ -1,0 +1,100 @@
+"""Makes the README's screenshot from a real run: the real app and core, a scripted model, a folder made for it."""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from textual import events
+
+from wisp_tui.app import WispApp
+from wisp_tui.screens.conversation import ConversationScreen
+from wisp_tui.screens.link import Start
+from wisp_tui.widgets.recall import Draft
+
+OUT = Path(__file__).parent / "screenshots"
+SIZE = (104, 34)
+PATIENCE = 20.0  # seconds
+SHELL = "python3 -m pytest -q parser"
+FAILS = """printf '%s\\n' 'F..........' 'FAILED test_lexer.py::test_tabs - assert 8 == 4' '1 failed, 10 passed in 0.41s'; exit 1"""
+ANSWER = """One test fails, and the test is right: the lexer counts a tab as one column.
+
+```python
+def width(char: str, column: int) -> int:
+    return TAB - column % TAB if char == "\\t" else 1
+```
+
+| | before | after |
+|---|---|---|
+| tab at column 0 | 1 | 8 |
+| tab at column 5 | 1 | 3 |
+
+Shall I write the change to `lexer.py`?
+"""
+REPLIES = [
+    {"text": "I run the tests first.", "calls": [{"name": "run_command", "arguments": {"command": FAILS}}]},
+    {"reasoning": "The assertion compares 8 with 4.", "text": ANSWER},
+    {"text": "It goes into a patch.", "calls": [{"name": "run_command", "arguments": {"command": "git apply tabs.patch"}}]},
+]
+
+
+async def wait(condition: object) -> None:
+    """Wait until `condition()` holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # type: ignore[operator]
+            await asyncio.sleep(0.02)
+
+
+def send(screen: ConversationScreen, text: str) -> None:
+    """Send a prompt as the person would."""
+    screen.box.prompt.put(Draft(text))
+    screen.box.send()
+
+
+async def run(folder: Path, theme: str) -> str:
+    """Return the screenshot of a conversation that waits for an answer, as SVG."""
+    model = folder / "small-model.json"
+    model.write_text(json.dumps({"window": 8192, "replies": REPLIES}))
+    app = WispApp(Start(model=f"scripted:{model.name}", cwd=folder))
+    async with app.run_test(size=SIZE) as pilot:
+        app.theme = theme
+        screen = app.screen
+        assert isinstance(screen, ConversationScreen)
+        await wait(lambda: screen.link.opened)
+        send(screen, "Why does the parser's test fail?")
+        await wait(lambda: screen.panel.open and screen.panel.was_visible(time.monotonic()))
+        key = events.Key("y", "y")
+        key.time = time.monotonic() + 10
+        app.post_message(key)
+        record = screen.link.thread.record
+        await wait(lambda: record.turns[1].outcome and not screen.link.busy)
+        send(screen, "Yes, do it.")
+        await wait(lambda: screen.panel.open and screen.panel.was_visible(time.monotonic()))
+        await pilot.pause(0.3)
+        shot = app.export_screenshot(title="wisp-tui")
+        screen.link.interrupt()
+        await wait(lambda: not screen.link.busy)
+        await app.leave()
+    return shot
+
+
+def main() -> None:
+    """Write one screenshot a theme."""
+    OUT.mkdir(exist_ok=True)
+    for theme in sys.argv[1:] or ("wisp-dark", "wisp-light"):
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made) / "parser"
+            (folder / ".git").mkdir(parents=True)
+            (folder / ".git" / "HEAD").write_text("ref: refs/heads/tabs\n")
+            os.environ["WISP_HOME"] = str(Path(made) / "home")
+            os.environ["HOME"] = made
+            os.chdir(folder)
+            (OUT / f"{theme}.svg").write_text(asyncio.run(run(folder, theme)), "utf-8")
+            os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
