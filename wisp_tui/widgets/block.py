@@ -84,7 +84,7 @@ class Block:
         return True
 
 
-def marked(rows: list[Row], mark: str, style: Style) -> list[Row]:
+def marked(rows: list[Row], mark: str, *, style: Style) -> list[Row]:
     """Return rows set in by the mark's column; the first carries the mark."""
     out = []
     for index, row in enumerate(rows):
@@ -98,7 +98,7 @@ def moved(parts: list[Part], by: int) -> list[Part]:
     return [Part(part.start + by, part.end + by, part.text) for part in parts]
 
 
-def text_rows(text: str, width: int, style: Style) -> list[Row]:
+def text_rows(text: str, width: int, *, style: Style) -> list[Row]:
     """Return text from outside in one style, wrapped at words."""
     return [Row(line, style) for source in lines_of(text) for line in wrap([(source, style)], width)]
 

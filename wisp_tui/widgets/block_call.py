@@ -116,9 +116,9 @@ class CallBlock(Block):
         rows = self._head(inner, palette)
         body = inner - len(_RAIL)
         if not self.folded and self._arguments:
-            rows += self._railed(text_rows(_told(self._arguments), body, palette.muted), palette)
+            rows += self._railed(text_rows(_told(self._arguments), body, style=palette.muted), palette)
         rows += self._railed(self._output(body, palette), palette)
-        return marked(rows, MARKS[self.state], self._mark_style(palette)), []
+        return marked(rows, MARKS[self.state], style=self._mark_style(palette)), []
 
     def source(self) -> tuple[str, str]:
         """Return the text as it came, and what it is."""
@@ -205,8 +205,8 @@ class CallBlock(Block):
 
 def _rows(text: str, width: int, palette: Palette) -> list[Row]:
     plain = palette.muted
-    lines = diff_lines(lines_of(text), plain, palette) if is_diff(text) else ansi_lines(text, plain)
-    return [Row(row, palette.text) for line in lines for row in wrap(line, width, Wrapping.CELLS)]
+    lines = diff_lines(lines_of(text), plain, palette=palette) if is_diff(text) else ansi_lines(text, plain)
+    return [Row(row, palette.text) for line in lines for row in wrap(line, width, how=Wrapping.CELLS)]
 
 
 def _from_line(text: str) -> str:
@@ -218,7 +218,7 @@ def _from_line(text: str) -> str:
 def _fitted(text: str, cells: int, style: Style) -> Line:
     if width_of([(text, style)]) <= cells:
         return [(text, style)]
-    return [*wrap([(text, style)], max(2, cells - 1), Wrapping.CELLS)[0], ("…", style)]
+    return [*wrap([(text, style)], max(2, cells - 1), how=Wrapping.CELLS)[0], ("…", style)]
 
 
 def _arguments(arguments: str) -> dict[str, object]:

@@ -44,7 +44,7 @@ class Tail:
             return
         self.changed = min(self.changed, len(self.rows) - 1)
         last = self.rows.pop() + text
-        self.rows.extend(last[start:end] for start, end, _ in breaks(last, self._width, self._how))
+        self.rows.extend(last[start:end] for start, end, _ in breaks(last, self._width, how=self._how))
 
 
 class Growing:
@@ -120,7 +120,7 @@ class Growing:
         for chunk in self._chunks[self._done_chunks :]:
             if self.rows:
                 self.rows.append(Row([], palette.text))
-            rendered = render_chunk(chunk, width, palette)
+            rendered = render_chunk(chunk, width, palette=palette)
             at = len(self.rows)
             self.parts.extend(Part(part.start + at, part.end + at, part.text) for part in rendered.parts)
             self.rows.extend(Row([_lead(palette.text), *row.spans], row.fill) for row in rendered.rows)
@@ -161,7 +161,8 @@ class Growing:
         if not self._tail_is_code or self._drawn is None:
             return Row([_lead(palette.text), (text, palette.text)], palette.text)
         return Row(
-            [_lead(palette.text), *code_row([(text, palette.code)], self._drawn[0], palette).spans], palette.text
+            [_lead(palette.text), *code_row([(text, palette.code)], self._drawn[0], palette=palette).spans],
+            palette.text,
         )
 
 

@@ -32,14 +32,14 @@ class PromptBlock(Block):
     def rows(self, width: int, palette: Palette) -> tuple[list[Row], list[Part]]:
         """Return the rows and the parts that can be chosen."""
         text = self._text[:PROMPT_CHARACTERS] if self.folded else self._text
-        rows = text_rows(text, width - MARK_CELLS - 1, palette.prompt) or [Row([], palette.prompt)]
+        rows = text_rows(text, width - MARK_CELLS - 1, style=palette.prompt) or [Row([], palette.prompt)]
         if self.folded:
             rows = rows[: PROMPT_ROWS - 1]
             said = (
                 f"… {lines_said(count_lines(self._text))} in all, {size_of(len(self._text.encode('utf-8', 'replace')))}"
             )
             rows.append(Row([(said, palette.prompt_mark)], palette.prompt))
-        return marked(rows, self.mark, palette.prompt_mark), []
+        return marked(rows, self.mark, style=palette.prompt_mark), []
 
     def source(self) -> tuple[str, str]:
         """Return the text as it came, and what it is."""
@@ -138,8 +138,8 @@ class ReasoningBlock(Block):
         head = f"{'thinking…' if self._live else 'reasoning'} · {len(self.text):,} characters"
         rows = [Row([(head, palette.muted)], palette.text)]
         if not self.folded:
-            rows += text_rows(self.text, min(width - MARK_CELLS - 1, self._columns), palette.muted)
-        return marked(rows, "▸" if self.folded else "▾", palette.muted), []
+            rows += text_rows(self.text, min(width - MARK_CELLS - 1, self._columns), style=palette.muted)
+        return marked(rows, "▸" if self.folded else "▾", style=palette.muted), []
 
     def source(self) -> tuple[str, str]:
         """Return the text as it came, and what it is."""
@@ -163,8 +163,8 @@ class NoteBlock(Block):
     def rows(self, width: int, palette: Palette) -> tuple[list[Row], list[Part]]:
         """Return the rows and the parts that can be chosen."""
         style = {"warning": palette.waiting, "error": palette.failed}.get(self._kind, palette.muted)
-        rows = text_rows(self._text, width - MARK_CELLS - 1, style) or [Row([], style)]
-        return marked(rows, self.marks[self._kind], style), []
+        rows = text_rows(self._text, width - MARK_CELLS - 1, style=style) or [Row([], style)]
+        return marked(rows, self.marks[self._kind], style=style), []
 
     def source(self) -> tuple[str, str]:
         """Return the text as it came, and what it is."""
@@ -187,9 +187,9 @@ class PageBlock(Block):
     def rows(self, width: int, palette: Palette) -> tuple[list[Row], list[Part]]:
         """Return the rows and the parts that can be chosen."""
         inner = width - MARK_CELLS - 1
-        rows = text_rows(self._title, inner, palette.heading)
-        rows += text_rows(self._text, inner, palette.muted if self._quiet else palette.text)
-        return marked(rows, " ", palette.text), []
+        rows = text_rows(self._title, inner, style=palette.heading)
+        rows += text_rows(self._text, inner, style=palette.muted if self._quiet else palette.text)
+        return marked(rows, " ", style=palette.text), []
 
     def source(self) -> tuple[str, str]:
         """Return the text as it came, and what it is."""

@@ -35,7 +35,7 @@ _ROLES = (
 )
 
 
-def code_lines(code: list[str], language: str, palette: Palette) -> list[Line]:
+def code_lines(code: list[str], language: str, *, palette: Palette) -> list[Line]:
     """Return lines (displayable, without ends) highlighted as `language`; plain where a bound is passed."""
     lexer = _lexer(language.lower()) if highlightable(code) else None
     if lexer is None:
@@ -52,7 +52,7 @@ def code_lines(code: list[str], language: str, palette: Palette) -> list[Line]:
     return lines[: len(code)]
 
 
-def diff_lines(lines: list[str], plain: Style, palette: Palette) -> list[Line]:
+def diff_lines(lines: list[str], plain: Style, *, palette: Palette) -> list[Line]:
     """Return the lines of a unified diff, what is added and removed in its colour."""
     return [[(line, _diff_style(line, plain, palette))] for line in lines]
 
@@ -96,8 +96,8 @@ def _style(kind: Hashable, palette: Palette) -> Style:
 
 @lru_cache(maxsize=128)
 def _lexer(language: str) -> "Lexer | None":
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
+    from pygments.lexers import get_lexer_by_name  # loaded with the first code, off the start-up path
+    from pygments.util import ClassNotFound  # off the start-up path too
 
     if not language:
         return None

@@ -46,28 +46,28 @@ class Rendered:
     parts: list[Part] = field(default_factory=list)
 
 
-def render_chunk(chunk: Chunk, width: int, palette: Palette) -> Rendered:
+def render_chunk(chunk: Chunk, width: int, *, palette: Palette) -> Rendered:
     """Return a chunk in rows of at most `width` cells (at least `MIN_WIDTH`)."""
     width = max(MIN_WIDTH, width)
     if chunk.fence:
         return _fence_alone(chunk.source, width, palette)
     if chunk.plain or len(chunk.source) > MAX_CHUNK_CHARACTERS:
-        return plain_text(chunk.source, width, palette)
+        return _plain_text(chunk.source, width, palette)
     source = visible(chunk.source)
     parser = _parser()
     tokens = parser.parse(source)
     if any(token.level >= MAX_NESTING - 1 for token in tokens):
-        return plain_text(chunk.source, width, palette)  # the parser would leave out what is deeper
+        return _plain_text(chunk.source, width, palette)  # the parser would leave out what is deeper
     for token in tokens:
         if token.type == "inline" and len(token.content) <= MAX_INLINE_CHARACTERS:
             token.children = []
             parser.inline.parse(token.content, parser, {}, token.children)
     out = Rendered()
-    _Writer(out, palette).children(_tree(tokens), width, _Place([], palette.text))
+    _Writer(out, palette)._children(_tree(tokens), width, _Place([], palette.text))
     return out
 
 
-def plain_text(source: str, width: int, palette: Palette) -> Rendered:
+def _plain_text(source: str, width: int, palette: Palette) -> Rendered:
     """Return text as it is, wrapped at words."""
     rows = [
         Row(line, palette.text) for text in lines_of(source) for line in wrap([(text, palette.text)], max(2, width))
@@ -75,13 +75,13 @@ def plain_text(source: str, width: int, palette: Palette) -> Rendered:
     return Rendered(rows)
 
 
-def code_rows(lines: list[Line], width: int, palette: Palette) -> list[Row]:
+def _code_rows(lines: list[Line], width: int, palette: Palette) -> list[Row]:
     """Return lines of code as rows: indented, on the code's ground as wide as `width`, broken at the last cell."""
     inner = width - 2 * CODE_INDENT
-    return [code_row(row, width, palette) for line in lines for row in wrap(line, inner, Wrapping.CODE)]
+    return [code_row(row, width, palette=palette) for line in lines for row in wrap(line, inner, how=Wrapping.CODE)]
 
 
-def code_row(line: Line, width: int, palette: Palette, label: str = "") -> Row:
+def code_row(line: Line, width: int, *, palette: Palette, label: str = "") -> Row:
     """Return one row of code, a label at its right end."""
     spare = width - CODE_INDENT - width_of(line) - cell_len(label) - (1 if label else 0)
     tail: Line = [
@@ -118,11 +118,11 @@ class _Place:
 def _add_code(out: Rendered, code: str, info: str, width: int, place: _Place, palette: Palette) -> None:
     language = (info.split() or [""])[0]
     lines = lines_of(code)
-    rows = code_rows(code_lines(lines, language, palette) or [[("", palette.code)]], width, palette)
+    rows = _code_rows(code_lines(lines, language, palette=palette) or [[("", palette.code)]], width, palette)
     label = visible(language)[:16]
     first = rows[0].spans[1:-3]
     if label and width_of(first) + cell_len(label) + 3 * CODE_INDENT <= width:
-        rows[0] = code_row(first, width, palette, label)
+        rows[0] = code_row(first, width, palette=palette, label=label)
     start = len(out.rows)
     out.rows.extend(Row([*place.before, *row.spans], row.fill) for row in rows)
     out.parts.append(Part(start, len(out.rows), code))
@@ -130,14 +130,14 @@ def _add_code(out: Rendered, code: str, info: str, width: int, place: _Place, pa
 
 @lru_cache(maxsize=1)
 def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt
+    from markdown_it import MarkdownIt  # loaded with the first reply, off the start-up path
 
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     return parser.disable(["inline", "reference"])
 
 
 def _tree(tokens: list) -> "SyntaxTreeNode":  # type: ignore[type-arg]  # tokens of the parser
-    from markdown_it.tree import SyntaxTreeNode
+    from markdown_it.tree import SyntaxTreeNode  # loaded with the first reply, off the start-up path
 
     return SyntaxTreeNode(tokens)
 
@@ -149,7 +149,7 @@ class _Writer:
         self._out = out
         self._palette = palette
 
-    def children(self, node: "SyntaxTreeNode", width: int, place: _Place, *, loose: bool = True) -> None:
+    def _children(self, node: "SyntaxTreeNode", width: int, place: _Place, *, loose: bool = True) -> None:
         """Write the blocks under a node, a blank row between them where `loose`."""
         for index, child in enumerate(node.children):
             if index and loose:
@@ -167,7 +167,7 @@ class _Writer:
             case "blockquote":
                 bar: Line = [("▎ ", self._palette.faint)] if width > MIN_WIDTH + 2 else []
                 inner = _Place([*(place.first or place.before), *bar], self._palette.muted)
-                self.children(node, width - width_of(bar), inner)
+                self._children(node, width - width_of(bar), inner)
             case "fence" | "code_block":
                 if place.first is not None:
                     self._out.rows.append(Row(place.first, self._palette.text))
@@ -180,7 +180,7 @@ class _Writer:
                 self._text(node, width, place, place.style)
 
     def _text(self, node: "SyntaxTreeNode", width: int, place: _Place, style: Style) -> None:
-        lines = inline_lines(node.children[0], style, self._palette) if node.children else [[(node.content, style)]]
+        lines = _inline_lines(node.children[0], style, self._palette) if node.children else [[(node.content, style)]]
         self._rows([row for line in lines for row in wrap(line, width)], place)
 
     def _rows(self, rows: list[Line], place: _Place) -> None:
@@ -210,12 +210,12 @@ class _Writer:
                 inner = _Place(place.before, place.style)
             elif not item.children:
                 self._rows([[("", place.style)]], inner)
-            self.children(item, width if above else width - room, inner, loose=loose)
+            self._children(item, width if above else width - room, inner, loose=loose)
 
     def _table(self, node: "SyntaxTreeNode", width: int, place: _Place) -> None:
         rows = [
             [
-                [span for line in inline_lines(cell.children[0], place.style, self._palette) for span in line]
+                [span for line in _inline_lines(cell.children[0], place.style, self._palette) for span in line]
                 if cell.children
                 else []
                 for cell in row.children
@@ -225,10 +225,10 @@ class _Writer:
         ]
         heads = node.children[0].children[0].children if node.children and node.children[0].children else []
         aligns = [str(cell.attrs.get("style", "")).removeprefix("text-align:") for cell in heads]
-        self._rows(table_lines(rows, aligns, width, self._palette), place)
+        self._rows(table_lines(rows, aligns, width=width, palette=self._palette), place)
 
 
-def inline_lines(node: "SyntaxTreeNode", style: Style, palette: Palette) -> list[Line]:
+def _inline_lines(node: "SyntaxTreeNode", style: Style, palette: Palette) -> list[Line]:
     """Return an inline node's text as styled lines; one that was not parsed stands as it is."""
     lines: list[Line] = [[]]
     if not node.children:

@@ -11,7 +11,7 @@ SEPARATOR = " │ "
 _BOLD = Style(bold=True)
 
 
-def table_lines(rows: list[list[Line]], aligns: list[str], width: int, palette: Palette) -> list[Line]:
+def table_lines(rows: list[list[Line]], aligns: list[str], *, width: int, palette: Palette) -> list[Line]:
     """Return the lines of a table of `width` cells at most; the first row is the header."""
     columns = max((len(row) for row in rows), default=0)
     if not columns:

@@ -89,7 +89,7 @@ def width_of(line: Line) -> int:
     return sum(cell_len(text) for text, _ in line)
 
 
-def breaks(text: str, width: int, how: Wrapping) -> Iterator[tuple[int, int, int]]:
+def breaks(text: str, width: int, *, how: Wrapping) -> Iterator[tuple[int, int, int]]:
     """Yield (start, end, next start) of each row that one line of text takes."""
     width = max(MIN_CELLS, width)
     start, size = 0, len(text)
@@ -132,14 +132,14 @@ def _word_break(text: str, start: int, end: int) -> tuple[int, int]:
     return space, space + 1
 
 
-def wrap(line: Line, width: int, how: Wrapping = Wrapping.WORDS) -> list[Line]:
+def wrap(line: Line, width: int, *, how: Wrapping = Wrapping.WORDS) -> list[Line]:
     """Return the rows of at most `width` cells (at least `MIN_CELLS`) that a styled line takes, at least one."""
     if len(line) == 1:
         text, style = line[0]
-        return [[(text[start:end], style)] for start, end, _ in breaks(text, width, how)]
+        return [[(text[start:end], style)] for start, end, _ in breaks(text, width, how=how)]
     line = _sealed(line)
     text = "".join(part for part, _ in line)
-    return [_slice(line, start, end) for start, end, _ in breaks(text, width, how)]
+    return [_slice(line, start, end) for start, end, _ in breaks(text, width, how=how)]
 
 
 def _sealed(line: Line) -> Line:

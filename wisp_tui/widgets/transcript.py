@@ -132,7 +132,10 @@ class Transcript(TranscriptCursor):
             block = self._calls.get(call or "")
         if block is not None and text:
             block.add(text)
-            self._redraw_soon(block)
+            self._changed[block] = None
+            if self._draw_timer is None:
+                wait = self._drawn_at + DRAW_SECONDS - time.monotonic()
+                self._draw_timer = self.set_timer(max(0.001, wait), self._draw_changed)
 
     def status_of_call(self, call: str, state: str, seconds: float | None = None) -> None:
         """Say how a call stands; `seconds` is how long it has taken."""
@@ -236,12 +239,6 @@ class Transcript(TranscriptCursor):
     def _update(self, block: Block) -> None:
         if self._batch is None:
             self.update_block(block)
-
-    def _redraw_soon(self, block: Block) -> None:
-        self._changed[block] = None
-        if self._draw_timer is None:
-            wait = self._drawn_at + DRAW_SECONDS - time.monotonic()
-            self._draw_timer = self.set_timer(max(0.001, wait), self._draw_changed)
 
     def _draw_changed(self) -> None:
         self._draw_timer = None

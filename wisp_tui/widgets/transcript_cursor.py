@@ -18,8 +18,8 @@ class TranscriptCursor(TranscriptView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("alt+up", "previous_block", "Previous", id="transcript.previous"),
         Binding("alt+down", "next_block", "Next", id="transcript.next"),
-        Binding("up", "step_up", "Up", show=False, id="transcript.up"),
-        Binding("down", "step_down", "Down", show=False, id="transcript.down"),
+        Binding("up", "step(-1)", "Up", show=False, id="transcript.up"),
+        Binding("down", "step(1)", "Down", show=False, id="transcript.down"),
         Binding("enter,space", "fold", "Fold", id="transcript.fold"),
         Binding("c", "copy", "Copy", id="transcript.copy"),
         Binding("o", "open", "Open", id="transcript.open"),
@@ -27,7 +27,7 @@ class TranscriptCursor(TranscriptView):
         Binding("end", "last", "End", id="transcript.last"),
     ]
 
-    class CopyRequested(Message):
+    class CopyRequested(Message, namespace="transcript"):
         """Text to put on the clipboard; `what` names it for the person, e.g. `the reply`."""
 
         def __init__(self, text: str, what: str) -> None:
@@ -35,10 +35,10 @@ class TranscriptCursor(TranscriptView):
             self.what = what
             super().__init__()
 
-    class OpenRequested(Message):
+    class OpenRequested(Message, namespace="transcript"):
         """A block to open in the pager: its entry's id and call, where it has them, and its text."""
 
-        def __init__(self, entry: int | None, call: str | None, text: str) -> None:
+        def __init__(self, entry: int | None, call: str | None, *, text: str) -> None:
             self.entry = entry
             self.call = call
             self.text = text
@@ -63,13 +63,11 @@ class TranscriptCursor(TranscriptView):
             return True
         return parts[self._part].start <= row < parts[self._part].end
 
-    def on_focus(self, event: events.Focus) -> None:
-        """Put the cursor on the newest block when it is on none."""
-        self._ensure()
-        self.refresh()
-
-    def on_blur(self, event: events.Blur) -> None:
-        """Take the cursor's bar away."""
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Show the cursor while the widget has the focus, on the newest block when it is on none."""
+        super().watch_has_focus(has_focus)
+        if has_focus:
+            self._ensure()
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
@@ -89,22 +87,16 @@ class TranscriptCursor(TranscriptView):
         """Go to the code block before this one in its block, else to the block before."""
         self._move(-1)
 
-    def action_step_down(self) -> None:
-        """Scroll through what is longer than the view, then go on."""
+    def action_step(self, step: int) -> None:
+        """Go to the next block that way, through what is longer than the view first."""
         place = self._place()
-        bottom = round(self.scroll_y) + self.scrollable_content_region.height
-        if place is None or self._rows(place)[1] <= bottom:
-            self._move(1)
+        top = round(self.scroll_y)
+        first, last = self._rows(place) if place is not None else (top, top)
+        seen = first >= top if step < 0 else last <= top + self.scrollable_content_region.height
+        if seen:
+            self._move(step)
         else:
-            self.go_to(self.scroll_y + STEP_ROWS)
-
-    def action_step_up(self) -> None:
-        """Scroll back through what is longer than the view, then go back."""
-        place = self._place()
-        if place is None or self._rows(place)[0] >= round(self.scroll_y):
-            self._move(-1)
-        else:
-            self.go_to(self.scroll_y - STEP_ROWS)
+            self.go_to(self.scroll_y + step * STEP_ROWS)
 
     def action_fold(self) -> None:
         """Fold or unfold the block, its first row kept where it is."""
@@ -135,7 +127,7 @@ class TranscriptCursor(TranscriptView):
         place = self._ensure()
         if place is not None:
             block = self.blocks[place]
-            self.post_message(self.OpenRequested(block.entry, block.call, block.source()[0]))
+            self.post_message(self.OpenRequested(block.entry, block.call, text=block.source()[0]))
 
     def action_first(self) -> None:
         """Go to the first block."""

@@ -20,13 +20,13 @@ class Stage(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript()
 
-    def on_transcript_cursor_copy_requested(self, message: Transcript.CopyRequested) -> None:
+    def on_transcript_copy_requested(self, message: Transcript.CopyRequested) -> None:
         self.heard.append(message)
 
-    def on_transcript_cursor_open_requested(self, message: Transcript.OpenRequested) -> None:
+    def on_transcript_open_requested(self, message: Transcript.OpenRequested) -> None:
         self.heard.append(message)
 
-    def on_transcript_view_follow_changed(self, message: Transcript.FollowChanged) -> None:
+    def on_transcript_follow_changed(self, message: Transcript.FollowChanged) -> None:
         self.heard.append(message)
 
 

@@ -104,7 +104,7 @@ def test_any_reply_renders_to_rows_that_fit_and_hold_no_control(text: str) -> No
 
     for width in (8, 21):
         for chunk in chunks_of(text):
-            for row in render_chunk(chunk, width, PLAIN).rows:
+            for row in render_chunk(chunk, width, palette=PLAIN).rows:
                 assert width_of(row.spans) <= width
                 assert not FORBIDDEN.search("".join(part for part, _ in row.spans))
 

@@ -107,8 +107,8 @@ def test_a_line_over_two_kilobytes_is_never_highlighted() -> None:
     from wisp_tui.widgets.render_code import MAX_LINE_BYTES, code_lines
 
     short, long = "x = 'y'", "x = '" + "y" * MAX_LINE_BYTES + "'"
-    assert len(code_lines([short], "python", PLAIN)[0]) > 1
-    assert code_lines([long], "python", PLAIN) == [[(long, PLAIN.code)]]
+    assert len(code_lines([short], "python", palette=PLAIN)[0]) > 1
+    assert code_lines([long], "python", palette=PLAIN) == [[(long, PLAIN.code)]]
 
 
 def test_a_line_without_end_costs_what_arrives() -> None:

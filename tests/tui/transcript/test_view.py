@@ -8,7 +8,7 @@ from tests.tui.transcript.stage import in_view, staged, whole
 from wisp_core.records import Outcome, PromptContent, ReplyContent, Turn
 from wisp_tui.widgets.block_call import PREVIEW_ROWS
 from wisp_tui.widgets.transcript import Transcript
-from wisp_tui.widgets.transcript_view import KEPT_ROWS
+from wisp_tui.widgets.transcript_layout import KEPT_ROWS
 
 
 def numbered(count: int) -> list:
