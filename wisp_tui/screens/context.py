@@ -14,7 +14,7 @@ from wisp_core.text import displayable, one_line
 
 BYTES_A_TOKEN = 4
 BAR_CELLS = 40
-COLUMNS = f"{'id':>5}  {'kind':<12} {'origin':<8} {'turn':>5}  {'as':<9} {'bytes':>9} {'tokens':>8}"
+COLUMNS = f"{'id':>4} {'kind':<12} {'origin':<7} {'turn':>4} {'as':<9} {'bytes':>7} {'tokens':>7}"
 
 
 def tokens_of(size: int) -> int:
@@ -26,8 +26,8 @@ def row_of(item: Item) -> Content:
     """Return one item as a row of the list."""
     where = "" if item.entry is None else str(item.entry)
     head = (
-        f"{where:>5}  {item.kind:<12.12} {item.origin:<8.8} {item.turn:>5}  {item.rendering.value:<9} "
-        f"{item.bytes:>9,} {'~' + format(tokens_of(item.bytes), ','):>8}  "
+        f"{where:>4} {item.kind:<12.12} {item.origin:<7.7} {item.turn:>4} {item.rendering.value:<9} "
+        f"{item.bytes:>7,} {'~' + format(tokens_of(item.bytes), ','):>7}  "
     )
     return Content.assemble(displayable(head), (one_line(displayable(item.text[:400]), 200), "$foreground 60%"))
 
@@ -50,7 +50,7 @@ class ContextScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Lay out the total, the list and the keys."""
         yield Static(self._total(), id="title", markup=False)
-        yield Static(Content.styled(f"  {COLUMNS}", "$foreground 60%"), id="columns", markup=False)
+        yield Static(Content.styled(f" {COLUMNS}", "$foreground 60%"), id="columns", markup=False)
         yield OptionList(*(Option(row_of(item)) for item in self._composition.items), markup=False, compact=True)
         yield Static("Enter shows the exact text   Esc closes", id="foot", markup=False)
 
