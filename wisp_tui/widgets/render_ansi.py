@@ -52,7 +52,16 @@ class Ink:
         ground = self._colours.get("bgcolor")
         if ground is not None and ground == self._colours.get("color"):
             ground = None  # text in its own background's colour would be hidden
-        self.style = self._plain + Style(color=self._colours.get("color"), bgcolor=ground, **self._flags)
+        self.style = self._plain + Style(
+            color=self._colours.get("color"),
+            bgcolor=ground,
+            bold=self._flags.get("bold"),
+            dim=self._flags.get("dim"),
+            italic=self._flags.get("italic"),
+            underline=self._flags.get("underline"),
+            reverse=self._flags.get("reverse"),
+            strike=self._flags.get("strike"),
+        )
 
     def _plain_colour(self, code: int) -> None:
         if 30 <= code <= 37 or 90 <= code <= 97:

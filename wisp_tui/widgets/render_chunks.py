@@ -83,8 +83,8 @@ class ChunkScanner:
             return None, self._take_blank(line)
         before = self._close() if self._lines and self._starts_anew(line) else None
         self._blank = False
-        if (mark := _FENCE.match(line)) and not (mark[1] and self._lines):
-            self._fence = mark[2]
+        if (opens := _FENCE.match(line)) and not (opens[1] and self._lines):
+            self._fence = opens[2]
         self._add(line)
         if self._fence is None and _HEADING.match(line):
             return before, self._close()
