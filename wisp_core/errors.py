@@ -16,6 +16,8 @@
 `ToolFailure` is of another kind: it is told to the model, as the tool's result.
 """
 
+from dataclasses import dataclass
+
 
 class WispError(Exception):
     """Something a person must hear of, as `message` with an optional `hint` on what to do."""
@@ -101,27 +103,26 @@ class OverloadedError(ModelError):
     retryable = True
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What an overflow states in tokens: the window's `limit`, the input's `count`, the `output` asked for."""
+
+    limit: int | None = None
+    count: int | None = None
+    output: int | None = None
+
+
 class ContextOverflowError(ModelError):
-    """The input does not fit the window; `limit`, `count` of the input and `output` asked for, in tokens where stated.
+    """The input does not fit the window; the sizes as far as they are stated.
 
     An `output` beside a `count` under the `limit` tells that only both together are too much (C26a).
     """
 
     def __init__(
-        self,
-        message: str,
-        hint: str = "",
-        *,
-        limit: int | None = None,
-        count: int | None = None,
-        output: int | None = None,
-        endpoint: str = "",
-        detail: str = "",
+        self, message: str, hint: str = "", *, sizes: Sizes = Sizes(), endpoint: str = "", detail: str = ""
     ) -> None:
         super().__init__(message, hint, endpoint=endpoint, detail=detail)
-        self.limit = limit
-        self.count = count
-        self.output = output
+        self.limit, self.count, self.output = sizes.limit, sizes.count, sizes.output
 
 
 class BadRequestError(ModelError):

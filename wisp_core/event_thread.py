@@ -104,6 +104,7 @@ class CommandRun(EventData):
     """Written when the person's own `!command` has ended."""
 
     name = "command"
+    call: str = ""
     command: str
     output: str
     exitStatus: int | None = None

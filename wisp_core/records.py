@@ -99,11 +99,13 @@ class PromptContent:
 
 @dataclass(frozen=True, slots=True)
 class CommandContent:
-    """The person's own `!command` and its bounded output."""
+    """The person's own `!command` and its bounded output; `call` and `kept` as of a tool's."""
 
     command: str
     output: str
     exit_status: int | None = None
+    call: str = ""
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,8 @@ class CallContent:
 class OutputContent:
     """A tool's result as the model was given it; `bytes` and `lines` are those of the whole output.
 
-    `kept` tells that the whole is in the output store under `call`; `repeats` is the earlier equal call of the turn.
+    `kept` is the session that holds the whole in the output store under `call`, empty for none.
+    `repeats` is the earlier equal call of the turn.
     """
 
     call: str
@@ -130,7 +133,7 @@ class OutputContent:
     bytes: int = 0
     lines: int = 0
     seconds: float = 0.0
-    kept: bool = False
+    kept: str = ""
     repeats: str | None = None
 
 

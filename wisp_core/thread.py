@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from wisp_core.composer.compose import compose
 from wisp_core.composer.estimate import estimate
@@ -22,7 +23,8 @@ from wisp_core.events import (
 from wisp_core.journal import Journal
 from wisp_core.models.backend import ModelBackend
 from wisp_core.models.catalogue import open_backend
-from wisp_core.records import Mode, Outcome, ThreadRecord
+from wisp_core.permissions.paths import ProtectedPaths
+from wisp_core.records import CommandContent, Mode, Outcome, OutputContent, ThreadRecord
 from wisp_core.requests import Answer, Approval, Composition, Estimate, Window
 from wisp_core.settings import Settings
 from wisp_core.store.outputs import Outputs, Page
@@ -50,6 +52,7 @@ class Furniture:
     registry: Registry
     budget: Budget
     outputs: Outputs
+    protection: ProtectedPaths
     environ: Mapping[str, str]
     release: Callable[[], Awaitable[None]]
 
@@ -175,10 +178,15 @@ class Thread:
 
     async def output_page(self, call: str, offset: int = 0) -> Page | None:
         """Return a page of a stored output from byte `offset`, None where nothing more than the result is kept."""
-        return await asyncio.to_thread(self._furniture.outputs.read_page, call, offset)
+        for entry in reversed(self.record.active_entries()):
+            content = entry.content
+            if isinstance(content, OutputContent | CommandContent) and content.call == call and content.kept:
+                read = partial(self._furniture.outputs.read_page, call, offset, session=content.kept)
+                return await asyncio.to_thread(read)
+        return None
 
     def _open(self, model: str) -> ModelBackend:
-        return open_backend(model, self._furniture.settings, self._furniture.environ)
+        return open_backend(model, self._furniture.settings, environ=self._furniture.environ)
 
     async def _prepare(self) -> None:
         """Record the thread's start before its first event, and the end of a turn that a crash left open."""
@@ -222,6 +230,7 @@ class Thread:
             ask=self._ask_in_order,
             settings=self._furniture.settings,
             turn=turn,
+            protection=self._furniture.protection,
             learn=self._learn,
         )
 

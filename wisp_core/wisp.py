@@ -52,7 +52,10 @@ class Wisp:
         self.why = ""
         self._journal = journal
         self._only = only
-        self._outputs = Outputs(home / "output", journal.session, settings.outputs, enabled=settings.audit.enabled)
+        self._protection = ProtectedPaths(home)
+        self._outputs = Outputs(
+            home / "output", journal.session, limits=settings.outputs, enabled=settings.audit.enabled
+        )
 
     @classmethod
     async def open(
@@ -166,6 +169,7 @@ class Wisp:
             registry=Registry(self._tools(record, budget), disabled=self.settings.tools.disabled),
             budget=budget,
             outputs=self._outputs,
+            protection=self._protection,
             environ=os.environ,
             release=release,
         )
@@ -188,8 +192,8 @@ class Wisp:
     def _every_tool(self, cwd: Path, budget: Budget) -> list[Tool[Any]]:
         return [
             CurrentDate(),
-            ReadFile(cwd, budget, ProtectedPaths(self.home)),
-            RunCommand(cwd, self.settings.tools, budget, self._outputs),
+            ReadFile(cwd, budget, protection=self._protection),
+            RunCommand(cwd, self.settings.tools, budget=budget, spools=self._outputs),
         ]
 
 

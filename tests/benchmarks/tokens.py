@@ -29,7 +29,7 @@ CEILINGS = {"core": 120, "rest": 80, "schemas": 950, "schema": 125, "all": 1200}
 
 async def count_parts(segments: dict[str, str], schemas: dict[str, str]) -> dict[str, int]:
     """Return the tokens of each text by its name, as the embedded model's tokenizer cuts it."""
-    backend = open_backend(MODEL, Settings(), os.environ)
+    backend = open_backend(MODEL, Settings(), environ=os.environ)
     try:
         stop = await backend.count([Message(Role.USER, ".")], ())
         found: dict[str, int] = {}

@@ -3,7 +3,7 @@
 from wisp_core.commands.here import Here
 from wisp_core.commands.results import Page, Result
 from wisp_core.errors import UsageError
-from wisp_core.records import Entry, OutputContent
+from wisp_core.records import CommandContent, Entry, OutputContent
 from wisp_core.thread import Thread
 
 
@@ -15,11 +15,10 @@ class Show:
 
     async def run(self, argument: str, here: Here) -> Result:
         """Return the page of the output that `argument` names."""
-        for entry in outputs(here.thread):
-            content = entry.content
-            assert isinstance(content, OutputContent)
-            if argument in (content.call, str(entry.id)):
-                return _page(entry)
+        for entry in here.thread.record.active_entries():
+            page = _page(entry)
+            if page is not None and argument in (page.call, str(entry.id)):
+                return page
         raise UsageError(f"there is no output `{argument}` in this conversation", "/last shows the latest")
 
 
@@ -34,15 +33,19 @@ class Last:
         found = outputs(here.thread)
         if not found:
             raise UsageError("no tool has given an output in this conversation yet")
-        return _page(found[-1])
+        return found[-1]
 
 
-def outputs(thread: Thread) -> list[Entry]:
-    """Return the outputs of the conversation that are active, in order."""
-    return [entry for entry in thread.record.active_entries() if isinstance(entry.content, OutputContent)]
+def outputs(thread: Thread) -> list[Page]:
+    """Return the outputs of tools and of the person's commands that are active, in order."""
+    return [page for entry in thread.record.active_entries() if (page := _page(entry)) is not None]
 
 
-def _page(entry: Entry) -> Page:
-    content = entry.content
-    assert isinstance(content, OutputContent)
-    return Page(content.call, f"{content.tool}, output {content.call}", content.text)
+def _page(entry: Entry) -> Page | None:
+    match entry.content:
+        case OutputContent() as content:
+            return Page(content.call, f"{content.tool}, entry {entry.id}, output {content.call}", content.text)
+        case CommandContent() as content:
+            return Page(content.call, f"!{content.command}, entry {entry.id}, output {content.call}", content.output)
+        case _:
+            return None

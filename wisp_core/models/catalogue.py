@@ -90,7 +90,7 @@ def choose(settings: Settings, environ: Mapping[str, str]) -> Choice:
     return Choice(EMBEDDED, "no model is named and no endpoint configured")
 
 
-def open_backend(model: str, settings: Settings, environ: Mapping[str, str]) -> ModelBackend:
+def open_backend(model: str, settings: Settings, *, environ: Mapping[str, str]) -> ModelBackend:
     """Return the backend of a model; nothing is connected or started before its first request.
 
     Raises:

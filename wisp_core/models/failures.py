@@ -21,6 +21,7 @@ from wisp_core.errors import (
     NoModelError,
     OverloadedError,
     RateLimitedError,
+    Sizes,
 )
 from wisp_core.resources import read
 from wisp_core.text import displayable, one_line, sound
@@ -79,9 +80,7 @@ def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None 
         return ContextOverflowError(
             f"{endpoint}: the request is larger than the model's window{size}",
             "shorten it or choose a model with a larger window",
-            limit=overflow.limit,
-            count=overflow.count,
-            output=overflow.output,
+            sizes=Sizes(overflow.limit, overflow.count, overflow.output),
             endpoint=endpoint,
             detail=detail,
         )

@@ -38,6 +38,7 @@ from wisp_core.errors import (
     NoModelError,
     OverloadedError,
     RateLimitedError,
+    Sizes,
     UnreachableError,
 )
 from wisp_core.records import Usage
@@ -236,9 +237,8 @@ class ScriptedBackend:
     def _error(self, said: _Error) -> ModelError:
         message = f"{self.endpoint}: {said.message}"
         if said.type == "overflow":
-            return ContextOverflowError(
-                message, limit=said.limit, count=said.count, output=said.output, endpoint=self.endpoint
-            )
+            sizes = Sizes(said.limit, said.count, said.output)
+            return ContextOverflowError(message, sizes=sizes, endpoint=self.endpoint)
         if said.type == "rate_limited":
             return RateLimitedError(message, wait=said.wait, endpoint=self.endpoint)
         return _ERRORS[said.type](message, endpoint=self.endpoint)

@@ -45,7 +45,7 @@ class Decision:
     rule: str = ""
 
 
-def read_rules(mode: Mode, permissions: Permissions, grants: Iterable[str] = ()) -> Rules:
+def read_rules(mode: Mode, permissions: Permissions, *, grants: Iterable[str] = ()) -> Rules:
     """Return the rules in force.
 
     Raises:

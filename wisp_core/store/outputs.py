@@ -38,7 +38,7 @@ class Page:
 class Outputs:
     """The outputs of one session under `folder`; when not `enabled` (no audit) nothing is kept."""
 
-    def __init__(self, folder: Path, session: str, limits: Limits, *, enabled: bool = True) -> None:
+    def __init__(self, folder: Path, session: str, *, limits: Limits, enabled: bool = True) -> None:
         self._folder = folder
         self._session = session
         self._limits = limits

@@ -68,7 +68,7 @@ class ReadFile(Tool[FileArguments]):
     description = "Read a text file as numbered lines, a page at a time."
     arguments = FileArguments
 
-    def __init__(self, cwd: Path, budget: Budget, protection: Protection) -> None:
+    def __init__(self, cwd: Path, budget: Budget, *, protection: Protection) -> None:
         self._cwd = cwd
         self._budget = budget
         self._protection = protection

@@ -47,7 +47,7 @@ class RunCommand(Tool[CommandArguments]):
     description = "Run a shell command in the working directory. No terminal, no input."
     arguments = CommandArguments
 
-    def __init__(self, cwd: Path, settings: Tools, budget: Budget, spools: Spools) -> None:
+    def __init__(self, cwd: Path, settings: Tools, *, budget: Budget, spools: Spools) -> None:
         self._cwd = cwd
         self._settings = settings
         self._budget = budget

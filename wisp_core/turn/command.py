@@ -26,6 +26,7 @@ async def run_command(parts: Participants, command: str) -> None:
     await keep_output(parts, result, call=call, tool=TOOL)
     await parts.write(
         CommandRun(
+            call=call,
             command=command,
             output=result.text,
             exitStatus=result.exit_status,

@@ -7,7 +7,7 @@ from wisp_core.events import EventData, Live
 from wisp_core.records import JsonObject, ThreadRecord
 from wisp_core.requests import Window
 from wisp_core.settings import Settings
-from wisp_core.turn.protocols import Ask, Backend, Journal, Toolbox
+from wisp_core.turn.protocols import Ask, Backend, Journal, Protection, Toolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Participants:
     ask: Ask
     settings: Settings
     turn: int
+    protection: Protection
     learn: Callable[[Window | None], None]
 
     async def write(self, data: EventData) -> str:

@@ -1,6 +1,7 @@
 """What a turn is handed: the model, the tools, the writer and the person, each as little as the turn needs."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from wisp_core.events import Event, EventData, Live
@@ -63,3 +64,13 @@ class Journal(Protocol):
 
     def publish(self, live: Live) -> None:
         """Publish what is not recorded."""
+
+
+class Protection(Protocol):
+    """Tells what is out of bounds whatever the rules, in a sentence; empty where it is not."""
+
+    def refuse_path(self, path: Path) -> str:
+        """Judge a path, symlinks resolved."""
+
+    def ask_about(self, command: str, cwd: Path) -> str:
+        """Judge the words of a command."""

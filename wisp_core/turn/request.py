@@ -5,13 +5,13 @@ import random
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from wisp_core.composer.compose import compose
 from wisp_core.composer.estimate import approximate, estimate, output_limit, wire_bytes
 from wisp_core.composer.instructions import renew
-from wisp_core.errors import ContextOverflowError, ModelError, RateLimitedError
+from wisp_core.errors import ContextOverflowError, ModelError, RateLimitedError, Sizes
 from wisp_core.events import ContextEstimated, RequestComposed, RequestRetried, Response, SegmentData, UsageData
 from wisp_core.records import InstructionsContent, Usage, new_call_id
 from wisp_core.requests import (
@@ -88,8 +88,7 @@ async def _room(
             "the request does not fit the model's context window: it needs "
             f"{exact + settings.least_tokens:,} of {window.tokens:,} tokens",
             "shorten the request or start a new conversation with /new",
-            limit=window.tokens,
-            count=exact,
+            sizes=Sizes(window.tokens, exact),
             endpoint=parts.backend.endpoint,
         )
     text = f"this request is about {prompt:,} tokens and the window holds {window.tokens:,}; the server may refuse it"
@@ -98,7 +97,9 @@ async def _room(
 
 
 async def _send(parts: Participants, request: ModelRequest, *, step: int, composed: str) -> Response:
-    for attempt in range(1, parts.settings.retries.most + 2):
+    attempt = 0
+    while True:
+        attempt += 1
         arriving = Arriving(step, composed)
         try:
             await _receive(parts, request, into=arriving)
@@ -106,13 +107,31 @@ async def _send(parts: Participants, request: ModelRequest, *, step: int, compos
             await _keep(parts, arriving, finish="interrupted")
             raise
         except ModelError as failure:
-            if failure.retryable and not arriving.shown and attempt <= parts.settings.retries.most:
+            lower = _lower(parts, request, failure=failure)
+            if lower is not None and not arriving.shown:
+                request = lower
+                await parts.write(RequestRetried(reason="output limit", attempt=attempt, error=failure.message))
+            elif failure.retryable and not arriving.shown and attempt <= parts.settings.retries.most:
                 await _wait(parts, failure, attempt=attempt)
-                continue
-            await _keep(parts, arriving, finish="failed")
-            raise
-        return await _record(parts, arriving, finish=arriving.finish)
-    raise AssertionError("the last attempt returns or raises")
+            else:
+                await _keep(parts, arriving, finish="failed")
+                raise
+        else:
+            return await _record(parts, arriving, finish=arriving.finish)
+
+
+def _lower(parts: Participants, request: ModelRequest, *, failure: ModelError) -> ModelRequest | None:
+    """Return the request with a smaller reply, where input and output together were too much and the input was not."""
+    if not isinstance(failure, ContextOverflowError) or failure.output is None:
+        return None
+    if failure.limit is None or failure.count is None:
+        return None
+    window = Window(failure.limit, "error")
+    room = output_limit(window, failure.count, settings=parts.settings.output)
+    asked = request.max_output
+    if room is None or room < parts.settings.output.least_tokens or (asked is not None and room >= asked):
+        return None
+    return replace(request, max_output=room)
 
 
 async def _receive(parts: Participants, request: ModelRequest, *, into: Arriving) -> None:

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 
 from wisp_core.errors import ToolFailure
 from wisp_core.events import (
@@ -94,8 +96,9 @@ async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject)
     """Return when the call may run; a `ToolFailure` tells the model why it may not."""
     record = parts.record
     kind = parts.toolbox.kind(call.tool) or ToolKind.COMMAND
-    proposed = Proposed(call.tool, kind, arguments, record.cwd)
-    decision = decide(proposed, read_rules(record.mode, parts.settings.permissions, record.grants))
+    path, protected = await asyncio.to_thread(_bounds, parts, arguments)
+    proposed = Proposed(call.tool, kind, arguments, record.cwd, path=path, protected=protected)
+    decision = decide(proposed, read_rules(record.mode, parts.settings.permissions, grants=record.grants))
     if decision.verdict == "allow":
         return
     if decision.verdict == "deny":
@@ -108,6 +111,15 @@ async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject)
     )
     answer = await parts.ask(Approval(call.call, call.tool, kind, arguments, record.cwd, decision.why, rule))
     await _decided(parts, call, answer=answer, rule=rule, seconds=time.monotonic() - began)
+
+
+def _bounds(parts: Participants, arguments: JsonObject) -> tuple[str, str]:
+    """Return the real place of the path that a call names, and why it, or a word of its command, is out of bounds."""
+    cwd, named, command = Path(parts.record.cwd), arguments.get("path"), arguments.get("command")
+    if isinstance(named, str):
+        path = cwd / os.path.expanduser(named)
+        return os.path.realpath(path), parts.protection.refuse_path(path)
+    return "", parts.protection.ask_about(command, cwd) if isinstance(command, str) else ""
 
 
 async def _decided(parts: Participants, call: CallData, *, answer: Answer, rule: str, seconds: float) -> None:

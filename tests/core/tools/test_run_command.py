@@ -374,7 +374,7 @@ def test_a_command_that_prints_a_gigabyte_costs_less_than_64_mib_and_the_loop_li
 )
 async def test_the_notes_lines_are_the_stores_where_the_store_has_left_some_out(tmp_path, command):
     limits = Limits(file_bytes=32768, head_bytes=24576, tail_bytes=8192)
-    outputs = Outputs(tmp_path / "output", "session1", limits)
+    outputs = Outputs(tmp_path / "output", "session1", limits=limits)
     tools = Registry([RunCommand(tmp_path, Tools(), budget=Budget(limits), spools=outputs)])
     result = await tools.run("run_command", {"command": command}, call=CALL, progress=print)
     assert result.kept.cut
