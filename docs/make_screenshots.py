@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from textual import events
@@ -18,8 +19,7 @@ from wisp_tui.widgets.recall import Draft
 OUT = Path(__file__).parent / "screenshots"
 SIZE = (104, 34)
 PATIENCE = 20.0  # seconds
-SHELL = "python3 -m pytest -q parser"
-FAILS = """printf '%s\\n' 'F..........' 'FAILED test_lexer.py::test_tabs - assert 8 == 4' '1 failed, 10 passed in 0.41s'; exit 1"""
+FAILS = "printf '%s\\n' 'F..........' 'FAILED test_lexer.py::test_tabs - assert 8 == 4' '1 failed, 10 passed in 0.41s'; exit 1"  # noqa: E501  one command
 ANSWER = """One test fails, and the test is right: the lexer counts a tab as one column.
 
 ```python
@@ -37,14 +37,14 @@ Shall I write the change to `lexer.py`?
 REPLIES = [
     {"text": "I run the tests first.", "calls": [{"name": "run_command", "arguments": {"command": FAILS}}]},
     {"reasoning": "The assertion compares 8 with 4.", "text": ANSWER},
-    {"text": "It goes into a patch.", "calls": [{"name": "run_command", "arguments": {"command": "git apply tabs.patch"}}]},
+    {"text": "So be it.", "calls": [{"name": "run_command", "arguments": {"command": "git apply tabs.patch"}}]},
 ]
 
 
-async def wait(condition: object) -> None:
+async def wait(condition: Callable[[], object]) -> None:
     """Wait until `condition()` holds."""
     async with asyncio.timeout(PATIENCE):
-        while not condition():  # type: ignore[operator]
+        while not condition():  # noqa: ASYNC110  what is waited for is on the screen
             await asyncio.sleep(0.02)
 
 

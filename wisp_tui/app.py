@@ -63,7 +63,7 @@ THEMES = (
 class WispApp(App[None]):
     """wisp-tui; `parting` is what to say on the terminal once it is restored."""
 
-    CSS_PATH = "styles/app.tcss"
+    CSS_PATH = Path(__file__).parent / "styles" / "app.tcss"
     TITLE = "wisp"
     COMMANDS = {Palette}
     BINDINGS = [

@@ -33,11 +33,11 @@ async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
 
 @asynccontextmanager
 async def conversation(
-    model: str, *, size: tuple[int, int] = (120, 40), **start: Any
+    model: str, *, size: tuple[int, int] = (120, 40), toasts: bool = False, **start: Any
 ) -> AsyncIterator[tuple[Pilot[None], ConversationScreen]]:
     """Run the app until its conversation is open; leave in order at the end."""
     app = WispApp(Start(model=model, **start))
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=toasts) as pilot:
         screen = app.screen
         assert isinstance(screen, ConversationScreen)
         await until(pilot, lambda: screen.link.opened and not screen.box.prompt.disabled)

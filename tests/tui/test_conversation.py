@@ -226,13 +226,13 @@ async def test_the_next_request_is_listed_entry_by_entry_and_opens_to_its_exact_
 
 async def test_help_lists_the_keys_as_they_are_bound_and_the_commands(tmp_path: Path, wisp_home: Path) -> None:
     wisp_home.mkdir(mode=0o700)
-    (wisp_home / "config.json").write_text(json.dumps({"keys": {"context": "f7"}, "theme": "wisp-light"}))
+    (wisp_home / "config.json").write_text(json.dumps({"keys": {"context": "f9"}, "theme": "wisp-light"}))
     async with conversation(script(tmp_path, ANSWER), size=(120, 60)) as (pilot, screen):
         await until(pilot, lambda: pilot.app.theme == "wisp-light")
-        await until(pilot, lambda: "f7 Context" in shown(screen))
+        await until(pilot, lambda: "f9 Context" in shown(screen))
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
-        await pilot.press("escape", "f7")
+        await pilot.press("escape", "f9")
         await until(pilot, lambda: isinstance(pilot.app.screen, ContextScreen))
 
 
