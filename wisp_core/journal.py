@@ -136,7 +136,7 @@ class Journal:
             StorageError: it could not be written, and nothing changed.
         """
         async with self._order:
-            return (await _finish(self._write(record, (data,), turn, None)))[0]
+            return (await _finish(self._write(record, (data,), turn=turn, group=None)))[0]
 
     async def record_group(
         self, record: ThreadRecord, datas: Sequence[EventData], *, turn: int | None = None
@@ -150,7 +150,7 @@ class Journal:
         if ends != [False] * (len(datas) - 1) + [True]:
             raise ValueError(f"a group ends with one of {', '.join(sorted(GROUP_ENDS))}")
         async with self._order:
-            return await _finish(self._write(record, datas, turn, new_id()))
+            return await _finish(self._write(record, datas, turn=turn, group=new_id()))
 
     async def event(self, id: str) -> Event | None:
         """Return an event of the audit by its id (A7), None where there is none."""
@@ -158,11 +158,11 @@ class Journal:
         return await asyncio.to_thread(find_event, self.home / AUDIT, id, place=place)
 
     async def _write(
-        self, record: ThreadRecord | None, datas: Sequence[EventData], turn: int | None, group: str | None
+        self, record: ThreadRecord | None, datas: Sequence[EventData], *, turn: int | None, group: str | None
     ) -> list[Event]:
         if self._lags:
             await self._recover()
-        lines = self._lines(record, datas, turn, group)
+        lines = self._lines(record, datas, turn=turn, group=group)
         events = [_read_back(line) for line in lines]
         contents = await self._contents(record, events)
         indexed: list[Indexed] = []
@@ -188,7 +188,7 @@ class Journal:
         return events
 
     def _lines(
-        self, record: ThreadRecord | None, datas: Sequence[EventData], turn: int | None, group: str | None
+        self, record: ThreadRecord | None, datas: Sequence[EventData], *, turn: int | None, group: str | None
     ) -> list[bytes]:
         if record is None:
             return [Event(new_id(), None, now(), self.session, None, turn, group, data).line() for data in datas]

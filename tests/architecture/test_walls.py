@@ -64,12 +64,12 @@ def test_no_function_takes_more_than_6_parameters() -> None:
     assert not wide, "\n".join(["", *wide])
 
 
-def test_what_others_call_takes_parameters_past_the_second_by_name_alone() -> None:
+def test_no_function_takes_parameters_past_the_second_by_position() -> None:
     wide = [
         f"{source.path}:{name}: {positional} parameters by position"
         for source in code()
         for name, node in source.functions()
-        if (positional := parameters(node)[0]) > POSITIONAL and not own(node) and not given_shape(source, node)
+        if (positional := parameters(node)[0]) > POSITIONAL and not given_shape(source, node)
     ]
     assert not wide, "\n".join(["", *wide])
 
@@ -78,11 +78,6 @@ def parameters(node: Function) -> tuple[int, int]:
     """Return how many parameters may be given by position, and how many there are, self and cls apart."""
     by_position = [a.arg for a in node.args.posonlyargs + node.args.args if a.arg not in ("self", "cls")]
     return len(by_position), len(by_position) + len(node.args.kwonlyargs)
-
-
-def own(node: Function) -> bool:
-    """Tell whether a function is private: those who call it stand in the same file."""
-    return node.name.startswith("_") and not node.name.startswith("__")
 
 
 def given_shape(source: Source, node: Function) -> bool:

@@ -140,7 +140,7 @@ def find_event(folder: Path, id: str, *, place: tuple[str, int] | None = None) -
     Only lines that contain the id are decoded.
     """
     if place is not None:
-        found = _event_at(folder / place[0], place[1], id)
+        found = _event_at(folder / place[0], place[1], id=id)
         if found is not None:
             return found
     for file in reversed(list_files(folder)):
@@ -210,7 +210,7 @@ def _envelope(offset: int, raw: bytes) -> Line:
     return Line(offset, end, id, thread, seq, group, event)
 
 
-def _event_at(path: Path, offset: int, id: str) -> Event | None:
+def _event_at(path: Path, offset: int, *, id: str) -> Event | None:
     try:
         with path.open("rb") as file:
             file.seek(offset)

@@ -26,7 +26,7 @@ def verify(folder: Path) -> list[str]:
                 if not batch.whole and not (lives and batch.end >= file.size):
                     found.append(_endless(file, batch))
                 for line in batch.lines:
-                    found += _check(file, line, ids, text)
+                    found += _check(file, line, ids=ids, text=text)
                     if line.thread is not None and line.seq is not None:
                         numbers[line.thread].append(line.seq)
     for thread, seqs in numbers.items():
@@ -49,7 +49,7 @@ def _endless(file: AuditFile, batch: Batch) -> str:
     return f"audit/{file.name}, byte {first.offset}: the group {first.group} has no end and takes no effect"
 
 
-def _check(file: AuditFile, line: Line, ids: set[str], text: BinaryIO) -> list[str]:
+def _check(file: AuditFile, line: Line, *, ids: set[str], text: BinaryIO) -> list[str]:
     where = f"audit/{file.name}, byte {line.offset}"
     if line.broken:
         return [f"{where}: the line is no event"]

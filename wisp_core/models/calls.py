@@ -57,7 +57,7 @@ class CallAssembly:
         given = function.get("name")
         name = given if isinstance(given, str) else ""
         id_ = fragment["id"] if isinstance(fragment.get("id"), str) else ""
-        call = self._find(fragment.get("index"), id_, name, position)
+        call = self._find(fragment.get("index"), id_, name=name, position=position)
         call.id = call.id or id_
         if name != call.name:
             # Some servers repeat the whole name in every fragment; others send it in pieces.
@@ -68,20 +68,20 @@ class CallAssembly:
         elif arguments is not None:
             call.arguments += json.dumps(arguments)
 
-    def _find(self, index: Any, id_: str, name: str, position: int) -> _Call:
+    def _find(self, index: Any, id_: str, *, name: str, position: int) -> _Call:
         if isinstance(index, int) and not isinstance(index, bool):
             call = self._by_index.get(index)
-            if call is None or self._begins_another(call, id_, name):
+            if call is None or self._begins_another(call, id_, name=name):
                 call = self._by_index[index] = self._begin(id_)
             return call
-        if id_ and id_ in self._by_id and not self._begins_another(self._by_id[id_], id_, name):
+        if id_ and id_ in self._by_id and not self._begins_another(self._by_id[id_], id_, name=name):
             return self._by_id[id_]
         last = self._calls[-1] if self._calls else None
         if last is None or position > 0 or (id_ and last.id and last.id != id_):
             return self._begin(id_)
-        return self._begin(id_) if name and (last.arguments or self._begins_another(last, id_, name)) else last
+        return self._begin(id_) if name and (last.arguments or self._begins_another(last, id_, name=name)) else last
 
-    def _begins_another(self, call: _Call, id_: str, name: str) -> bool:
+    def _begins_another(self, call: _Call, id_: str, *, name: str) -> bool:
         """Tell whether a fragment that names a known call is a new one: servers repeat indexes and ids."""
         if not name or not call.name:
             return False

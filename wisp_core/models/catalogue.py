@@ -111,11 +111,11 @@ def open_backend(model: str, settings: Settings, *, environ: Mapping[str, str]) 
 
     facts = find(model)
     if name.provider == "openai":
-        server = Server(OPENAI_URL, _key(environ, OPENAI_KEY, model), timeouts=settings.timeouts)
+        server = Server(OPENAI_URL, _key(environ, OPENAI_KEY, needed_by=model), timeouts=settings.timeouts)
         profile = Profile(catalogued=facts.get("window"), probes=False, output_key="max_completion_tokens")
         return ChatBackend(model, server, model=name.model, profile=profile)
     endpoint = _endpoint(name.place, settings)
-    key = _key(environ, endpoint.key_env, f"endpoints.{name.place}.key_env") if endpoint.key_env else ""
+    key = _key(environ, endpoint.key_env, needed_by=f"endpoints.{name.place}.key_env") if endpoint.key_env else ""
     headers = _headers(name.place, endpoint)
     server = Server(_url(name.place, endpoint), key, headers, settings.timeouts)
     profile = Profile(window=endpoint.window, catalogued=facts.get("window"))
@@ -164,7 +164,7 @@ def _headers(name: str, endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
     return tuple((header.lower(), value.strip()) for header, value in endpoint.headers.items())
 
 
-def _key(environ: Mapping[str, str], variable: str, needed_by: str) -> str:
+def _key(environ: Mapping[str, str], variable: str, *, needed_by: str) -> str:
     key = environ.get(variable, "").strip()
     if not key:
         raise AuthenticationError(f"{needed_by} needs a key in the environment variable {variable}", "set it")

@@ -189,14 +189,14 @@ class ChatBackend:
                 for event in answer.feed_whole(await _gather(chunks)):
                     yield event
             else:
-                async for event in self._events(answer, chunks, deadline):
+                async for event in self._events(answer, chunks, deadline=deadline):
                     yield event
         for event in answer.end():
             yield event
         self._thinks_first = answer.thinks_first
 
     async def _events(
-        self, answer: Answer, chunks: AsyncGenerator[bytes, None], deadline: Deadline
+        self, answer: Answer, chunks: AsyncGenerator[bytes, None], *, deadline: Deadline
     ) -> AsyncGenerator[ModelEvent, None]:
         between = self._transport.server.timeouts.between_tokens
         try:

@@ -251,7 +251,7 @@ def find_wrong(request: ModelRequest) -> str:
     for at, message in enumerate(request.messages):
         if message.role is not Role.TOOL and waiting:
             return f"message {at} comes before the result of call {waiting[0]}"
-        wrong = _wrong_message(message, before, at)
+        wrong = _wrong_message(message, before, at=at)
         if wrong:
             return wrong
         if message.role is Role.TOOL:
@@ -265,7 +265,7 @@ def find_wrong(request: ModelRequest) -> str:
     return "" if before in (Role.USER, Role.TOOL) else "the last message is neither the person's nor a result"
 
 
-def _wrong_message(message: Message, before: Role | None, at: int) -> str:
+def _wrong_message(message: Message, before: Role | None, *, at: int) -> str:
     allowed: dict[Role, tuple[Role | None, ...]] = {
         Role.SYSTEM: (None,),
         Role.USER: (None, Role.SYSTEM, Role.ASSISTANT),

@@ -44,7 +44,7 @@ class ThinkSplitter:
                 continue
             match = _TAG.match(text)
             if match:
-                self._tag(match.group(), bool(match.group(1)), parts)
+                self._tag(match.group(), bool(match.group(1)), parts=parts)
                 text = text[match.end() :]
             elif any(tag.startswith(text.lower()) for tag in _TAGS):
                 self._held = text
@@ -64,7 +64,7 @@ class ThinkSplitter:
             parts.append(TextDelta("".join(self._assumed_text)))
         return [part for part in parts if part.text]
 
-    def _tag(self, tag: str, closes: bool, parts: list[Part]) -> None:
+    def _tag(self, tag: str, closes: bool, *, parts: list[Part]) -> None:
         if not self._inside and self._in_code():
             self._say(tag, parts)
         elif closes:

@@ -72,8 +72,8 @@ class Transport:
             ModelError: there is no such answer, or it is no JSON.
         """
         deadline = Deadline(PROBE_SECONDS)
-        async with self._respond(method, url, body, deadline) as response:
-            text = decode(await self._body(response, deadline, MAX_REPLY_BYTES))
+        async with self._respond(method, url, body=body, deadline=deadline) as response:
+            text = decode(await self._body(response, deadline, limit=MAX_REPLY_BYTES))
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -86,7 +86,7 @@ class Transport:
         Raises:
             ModelError: no connection, no answer in time, or a refusal.
         """
-        async with self._respond("POST", url, body, deadline) as response:
+        async with self._respond("POST", url, body=body, deadline=deadline) as response:
             yield response
 
     async def chunks(self, response: httpx.Response, deadline: Deadline) -> AsyncGenerator[bytes, None]:
@@ -123,13 +123,13 @@ class Transport:
 
     @asynccontextmanager
     async def _respond(
-        self, method: str, url: str, body: JsonObject | None, deadline: Deadline
+        self, method: str, url: str, *, body: JsonObject | None, deadline: Deadline
     ) -> AsyncIterator[httpx.Response]:
         data = None if body is None else sound(json.dumps(body, ensure_ascii=False)).encode()
         headers = {"content-type": "application/json"} if data else {}
         try:
             async with asyncio.timeout_at(deadline.at):
-                response = await self._send(method, url, data, headers)
+                response = await self._send(method, url, data=data, headers=headers)
         except TimeoutError as error:
             raise self._late(deadline.seconds) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -141,7 +141,7 @@ class Transport:
         finally:
             await response.aclose()
 
-    async def _send(self, method: str, url: str, data: bytes | None, headers: dict[str, str]) -> httpx.Response:
+    async def _send(self, method: str, url: str, *, data: bytes | None, headers: dict[str, str]) -> httpx.Response:
         kept = self._client is not None
         client = self._open()
         try:
@@ -154,12 +154,12 @@ class Transport:
 
     async def _refusal(self, response: httpx.Response) -> ModelError:
         try:
-            data = await self._body(response, Deadline(PROBE_SECONDS), MAX_ERROR_BYTES)
+            data = await self._body(response, Deadline(PROBE_SECONDS), limit=MAX_ERROR_BYTES)
         except ModelError:
             data = b""
         return failure(self.server.shown, read_report(response.status_code, decode(data)), headers=response.headers)
 
-    async def _body(self, response: httpx.Response, deadline: Deadline, limit: int) -> bytes:
+    async def _body(self, response: httpx.Response, deadline: Deadline, *, limit: int) -> bytes:
         data = bytearray()
         async with aclosing(self.chunks(response, deadline)) as parts:
             async for part in parts:

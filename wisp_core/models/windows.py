@@ -39,16 +39,16 @@ async def look(transport: Transport, model: str | None) -> Found:
     """
     server = transport.server
     busy: list[ModelError] = []
-    entries = _entries(await _try(transport, f"{server.url}/models", busy))
+    entries = _entries(await _try(transport, f"{server.url}/models", busy=busy))
     models = tuple(entry["id"] for entry in entries if isinstance(entry.get("id"), str) and entry["id"])
     entry = _entry(entries, model)
-    props = await _try(transport, f"{server.root}/props", busy)
+    props = await _try(transport, f"{server.root}/props", busy=busy)
     generation = props.get("default_generation_settings") if isinstance(props, dict) else None
     window = _believed(generation.get("n_ctx")) if isinstance(generation, dict) else None
     llama = isinstance(generation, dict)
     window = window or _window_of(entry)
     if window is None and not llama:
-        window = _window_of(_entry(_entries(await _try(transport, f"{server.root}/api/v0/models", busy)), model))
+        window = _window_of(_entry(_entries(await _try(transport, f"{server.root}/api/v0/models", busy=busy)), model))
     return Found(models, window, llama, sure=not busy)
 
 
@@ -59,7 +59,7 @@ def lower(known: Window | None, limit: int | None) -> Window | None:
     return Window(limit, "error")
 
 
-async def _try(transport: Transport, url: str, busy: list[ModelError]) -> Any:
+async def _try(transport: Transport, url: str, *, busy: list[ModelError]) -> Any:
     try:
         return await transport.ask("GET", url)
     except ModelTimeoutError:

@@ -136,10 +136,12 @@ def _default(kind: ToolKind) -> Decision:
 
 def _matching(proposed: Proposed, rules: Sequence[Rule], *, strict: bool) -> Rule | None:
     """Return the first rule that is about the call; a `strict` one permits, so it must be about all of the call."""
-    return next((rule for rule in rules if rule.tool == proposed.tool and _is_about(rule, proposed, strict)), None)
+    return next(
+        (rule for rule in rules if rule.tool == proposed.tool and _is_about(rule, proposed, strict=strict)), None
+    )
 
 
-def _is_about(rule: Rule, proposed: Proposed, strict: bool) -> bool:
+def _is_about(rule: Rule, proposed: Proposed, *, strict: bool) -> bool:
     command = proposed.arguments.get("command")
     if isinstance(command, str):
         words = plain_words(command)

@@ -91,7 +91,7 @@ async def migrate(connection: aiosqlite.Connection, path: Path, *, steps: Sequen
         # Another process may have been faster.
         version = await _version(connection)
         if version > len(steps):
-            raise _newer(path, version, len(steps))
+            raise _newer(path, version, known=len(steps))
         for step in steps[version:]:
             for statement in step:
                 await connection.execute(statement)
@@ -119,10 +119,10 @@ def check_header(path: Path, known: int) -> None:
         raise StorageError(f"{path} is damaged (it is no SQLite database)", _REBUILD)
     version = int.from_bytes(head[_VERSION_AT:], "big")
     if version > known:
-        raise _newer(path, version, known)
+        raise _newer(path, version, known=known)
 
 
-def _newer(path: Path, version: int, known: int) -> NewerHomeError:
+def _newer(path: Path, version: int, *, known: int) -> NewerHomeError:
     return NewerHomeError(
         f"{path} was written by a newer wisp (schema {version}, this one knows {known}); nothing was touched",
         "use that wisp, or set WISP_HOME to another folder",

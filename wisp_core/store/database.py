@@ -150,28 +150,28 @@ class Database:
         if not found:
             return None
         record = rows.thread_of(thread, found[0])
-        versions = await self._of(thread, "content", "instructions", "version")
+        versions = await self._of(thread, "content", table="instructions", order="version")
         record.instructions = tuple(rows.load_instructions(content) for (content,) in versions)
         shown = "CASE WHEN state = 'dropped' THEN NULL ELSE content END"
-        for row in await self._of(thread, f"{rows.ENTRY_COLUMNS}, {shown}", "entries", "id"):
+        for row in await self._of(thread, f"{rows.ENTRY_COLUMNS}, {shown}", table="entries", order="id"):
             entry = rows.entry_of(row)
             record.entries[entry.id] = entry
             if entry.state is _ACTIVE:
                 record.active.append(entry.id)
             if entry.kind is _CALL:
                 record.calls[entry.wire_id] = entry.id
-        turns = [rows.turn_of(row) for row in await self._of(thread, rows.TURN_COLUMNS, "turns", "number")]
+        turns = [rows.turn_of(row) for row in await self._of(thread, rows.TURN_COLUMNS, table="turns", order="number")]
         record.turns = {turn.number: turn for turn in turns}
-        facts = [rows.fact_of(row) for row in await self._of(thread, rows.FACT_COLUMNS, "facts", "rowid")]
+        facts = [rows.fact_of(row) for row in await self._of(thread, rows.FACT_COLUMNS, table="facts", order="rowid")]
         record.facts = {fact.id: fact for fact in facts}
-        summaries = await self._of(thread, rows.SUMMARY_COLUMNS, "summaries", "rowid")
+        summaries = await self._of(thread, rows.SUMMARY_COLUMNS, table="summaries", order="rowid")
         record.summaries = tuple(rows.summary_of(row) for row in summaries)
         latest = await self.fetch("SELECT max(turn) FROM plans WHERE thread = ?", thread)
         if latest[0][0] is not None:
             record.plans = {latest[0][0]: await self.plans(thread, latest[0][0])}
         return record
 
-    async def _of(self, thread: str, columns: str, table: str, order: str) -> list[Any]:
+    async def _of(self, thread: str, columns: str, *, table: str, order: str) -> list[Any]:
         return await self.fetch(f"SELECT {columns} FROM {table} WHERE thread = ? ORDER BY {order}", thread)
 
     async def content(self, thread: str, entry: int) -> Content | None:

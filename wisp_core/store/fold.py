@@ -4,12 +4,13 @@
 that was dropped has no content in a record; the one event that brings entries back is given it (`wanted`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from wisp_core.events import (
     CommandRun,
+    ContextCompactionUndone,
     Event,
     EventData,
     ModeChanged,
@@ -49,7 +50,7 @@ from wisp_core.records import (
     Usage,
 )
 from wisp_core.store.changes import Change, Cleared, EntryPut, InstructionsPut, PlanPut, TurnPut, absorb
-from wisp_core.store.fold_context import CONTEXT_EFFECTS, Contents, wanted
+from wisp_core.store.fold_context import CONTEXT_EFFECTS, Contents, bring_back, wanted
 from wisp_core.text import one_line
 
 __all__ = ["apply", "pass_over", "wanted"]
@@ -66,9 +67,8 @@ def apply(record: ThreadRecord, event: Event, *, contents: Contents = NO_CONTENT
     if event.seq is None or event.seq <= record.last_seq:
         return ()
     done: list[Change] = []
-    effect = _EFFECTS.get(type(event.data))
-    if effect is not None and not record.deleted:
-        for change in effect(record, event, contents):
+    if not record.deleted:
+        for change in _changes(record, event, contents=contents):
             absorb(record, change)
             done.append(change)
     record.last_seq = event.seq
@@ -76,12 +76,19 @@ def apply(record: ThreadRecord, event: Event, *, contents: Contents = NO_CONTENT
     return tuple(done)
 
 
+def _changes(record: ThreadRecord, event: Event, *, contents: Contents) -> Iterable[Change]:
+    if isinstance(event.data, ContextCompactionUndone):
+        return bring_back(record, event, contents=contents)
+    effect = _EFFECTS.get(type(event.data))
+    return () if effect is None else effect(record, event)
+
+
 def pass_over(record: ThreadRecord, seq: int) -> None:
     """Count a line that took no effect (of an unfinished group, or unknown), so that its number is not given again."""
     record.last_seq = max(record.last_seq, seq)
 
 
-def _start(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _start(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, ThreadStart)
     if record.entries:
         return
@@ -89,26 +96,26 @@ def _start(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
     record.mode = _mode(data.mode, record.mode)
     content = InstructionsContent(_segments(data.instructions), 1)
     yield InstructionsPut(content)
-    yield EntryPut(_entry(record, event, EntryKind.INSTRUCTIONS, content, turn=0))
+    yield EntryPut(_entry(record, event, kind=EntryKind.INSTRUCTIONS, content=content, turn=0))
 
 
-def _prompt(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _prompt(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, Prompt)
     number = max(event.turn or 0, record.last_turn + 1)
-    entry = _entry(record, event, EntryKind.PROMPT, PromptContent(data.text), turn=number)
+    entry = _entry(record, event, kind=EntryKind.PROMPT, content=PromptContent(data.text), turn=number)
     record.title = record.title or one_line(data.text, TITLE_CHARACTERS)
     yield TurnPut(Turn(number, entry.id, event.time))
     yield EntryPut(entry)
 
 
-def _command(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _command(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, CommandRun)
     kept = event.session if data.kept else ""
     content = CommandContent(data.command, data.output, data.exitStatus, data.call, kept)
-    yield EntryPut(_entry(record, event, EntryKind.COMMAND, content, turn=record.last_turn + 1))
+    yield EntryPut(_entry(record, event, kind=EntryKind.COMMAND, content=content, turn=record.last_turn + 1))
 
 
-def _composed(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _composed(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, RequestComposed)
     latest = record.instructions[-1].version if record.instructions else 0
     if data.segments is not None and data.instructions > latest:
@@ -135,32 +142,32 @@ def _composed(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Chang
     )
 
 
-def _response(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _response(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, Response)
     turn = _turn(record, event)
     # An answer of nothing at all is kept too: the turn had one.
     if data.text or data.reasoning or not data.calls:
         content = ReplyContent(data.text, data.reasoning, data.finish, data.model)
-        yield EntryPut(_entry(record, event, EntryKind.REPLY, content, turn=turn))
+        yield EntryPut(_entry(record, event, kind=EntryKind.REPLY, content=content, turn=turn))
     for call in data.calls:
         made = CallContent(call.call, call.tool, call.arguments)
-        yield EntryPut(_entry(record, event, EntryKind.TOOL_CALL, made, turn=turn, wire_id=call.call))
+        yield EntryPut(_entry(record, event, kind=EntryKind.TOOL_CALL, content=made, turn=turn, wire_id=call.call))
     for plan in record.plans.get(record.last_turn, ()):
         if plan.event == data.request:
             yield PlanPut(replace(plan, answered=event.id))
     _count(record, data.usage)
 
 
-def _tool_called(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _tool_called(record: ThreadRecord, event: Event) -> Iterator[Change]:
     call = record.entries.get(record.calls.get(_data(event, ToolCalled).call, 0))
     if call is not None:
         yield EntryPut(replace(call, sources=(*call.sources, event.id)))
 
 
-def _tool_returned(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _tool_returned(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, ToolReturned)
     call = record.calls.get(data.call)
-    if call is None or _has_output(record, data.call, call):
+    if call is None or _has_output(record, data.call, made=call):
         return
     content = OutputContent(
         call=data.call,
@@ -175,10 +182,10 @@ def _tool_returned(record: ThreadRecord, event: Event, _: Contents) -> Iterator[
         repeats=data.repeat,
     )
     turn = record.entries[call].turn
-    yield EntryPut(_entry(record, event, EntryKind.TOOL_OUTPUT, content, turn=turn, wire_id=data.call))
+    yield EntryPut(_entry(record, event, kind=EntryKind.TOOL_OUTPUT, content=content, turn=turn, wire_id=data.call))
 
 
-def _turn_ended(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _turn_ended(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, TurnEnd)
     turn = record.turns.get(_turn(record, event))
     if turn is None:
@@ -192,7 +199,7 @@ def _turn_ended(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Cha
                 yield EntryPut(replace(entry, state=EntryState.FAILED))
 
 
-def _retried(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _retried(record: ThreadRecord, event: Event) -> Iterator[Change]:
     turn = record.turns.get(_turn(record, event))
     if _data(event, RequestRetried).reason != "person" or turn is None or turn.number != record.last_turn:
         return
@@ -209,34 +216,34 @@ def _retried(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change
         yield EntryPut(replace(entries[-1], state=EntryState.FAILED))
 
 
-def _granted(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _granted(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, PermissionGranted)
     if data.scope == "thread" and data.rule not in record.grants:
         record.grants = (*record.grants, data.rule)
     yield from ()
 
 
-def _model_changed(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _model_changed(record: ThreadRecord, event: Event) -> Iterator[Change]:
     record.model = _data(event, ModelChanged).model
     yield from ()
 
 
-def _mode_changed(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _mode_changed(record: ThreadRecord, event: Event) -> Iterator[Change]:
     record.mode = _mode(_data(event, ModeChanged).mode, record.mode)
     yield from ()
 
 
-def _renamed(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _renamed(record: ThreadRecord, event: Event) -> Iterator[Change]:
     record.title = one_line(_data(event, ThreadRenamed).title, TITLE_CHARACTERS)
     yield from ()
 
 
-def _deleted(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _deleted(record: ThreadRecord, event: Event) -> Iterator[Change]:
     record.deleted = True
     yield Cleared()
 
 
-_EFFECTS: dict[type[EventData], Callable[[ThreadRecord, Event, Contents], Iterator[Change]]] = {
+_EFFECTS: dict[type[EventData], Callable[[ThreadRecord, Event], Iterator[Change]]] = {
     ThreadStart: _start,
     Prompt: _prompt,
     CommandRun: _command,
@@ -262,7 +269,7 @@ def _data(event: Event, kind: type[Any]) -> Any:
 
 
 def _entry(
-    record: ThreadRecord, event: Event, kind: EntryKind, content: Content, *, turn: int, wire_id: str | None = None
+    record: ThreadRecord, event: Event, *, kind: EntryKind, content: Content, turn: int, wire_id: str | None = None
 ) -> Entry:
     return Entry(
         id=len(record.entries) + 1,
@@ -296,7 +303,7 @@ def _has_run(entry: Entry) -> bool:
     return entry.kind is EntryKind.TOOL_CALL and len(entry.sources) > 1
 
 
-def _has_output(record: ThreadRecord, call: str, made: int) -> bool:
+def _has_output(record: ThreadRecord, call: str, *, made: int) -> bool:
     """Tell whether a call has its output, which always stands after it; looks from the end, where it is soon found."""
     for number in range(len(record.entries), made, -1):
         entry = record.entries[number]

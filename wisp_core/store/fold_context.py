@@ -34,7 +34,7 @@ def wanted(record: ThreadRecord, event: Event) -> tuple[int, ...]:
     return tuple(entry.id for entry in record.entries.values() if entry.dropped_by == undone)
 
 
-def _condensed(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _condensed(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     turn = record.last_turn if event.turn is None else event.turn
     for number in data.dropped:
@@ -45,7 +45,8 @@ def _condensed(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Chan
         yield EntryPut(dropped)
 
 
-def _undone(record: ThreadRecord, event: Event, contents: Contents) -> Iterator[Change]:
+def bring_back(record: ThreadRecord, event: Event, *, contents: Contents) -> Iterator[Change]:
+    """Yield the entries that the event makes active again, with the content that was read for it."""
     for number in wanted(record, event):
         entry = record.entries[number]
         yield EntryPut(
@@ -53,7 +54,7 @@ def _undone(record: ThreadRecord, event: Event, contents: Contents) -> Iterator[
         )
 
 
-def _referenced(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _referenced(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     entry = record.entries.get(data.entry)
     if entry is not None and entry.kind is EntryKind.TOOL_OUTPUT:
@@ -61,7 +62,7 @@ def _referenced(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Cha
         yield EntryPut(replace(entry, referenced_at=turn, reference=data.text))
 
 
-def _cut(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _cut(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     entry = record.entries.get(data.reply)
     if entry is not None and entry.kind is EntryKind.REPLY:
@@ -69,7 +70,7 @@ def _cut(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
         yield EntryPut(replace(entry, cuts=(*entry.cuts, cut)))
 
 
-def _summarised(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _summarised(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     if data.error:
         return
@@ -77,7 +78,7 @@ def _summarised(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Cha
     yield SummaryPut(Summary(data.version, data.text, data.turns, data.highest, turn, event.time, event.id, data.model))
 
 
-def _recorded(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _recorded(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     yield FactPut(
         Fact(
@@ -104,16 +105,15 @@ _STATES: dict[type[EventData], str] = {
 }
 
 
-def _restated(record: ThreadRecord, event: Event, _: Contents) -> Iterator[Change]:
+def _restated(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     fact = record.facts.get(data.fact)
     if fact is not None:
         yield FactPut(replace(fact, state=_STATES.get(type(data), fact.state), scope=data.scope or fact.scope))
 
 
-CONTEXT_EFFECTS: dict[type[EventData], Callable[[ThreadRecord, Event, Contents], Iterator[Change]]] = {
+CONTEXT_EFFECTS: dict[type[EventData], Callable[[ThreadRecord, Event], Iterator[Change]]] = {
     ContextCondensation: _condensed,
-    ContextCompactionUndone: _undone,
     ContextReference: _referenced,
     ContextCut: _cut,
     ContextSummary: _summarised,

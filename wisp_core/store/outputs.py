@@ -157,7 +157,7 @@ class Spool:
         cut = size > min(limits.file_bytes, limits.head_bytes + limits.tail_bytes)
         part = path.with_name(f"{path.name}.part")
         with _create(part) as file:
-            _copy(file.fileno(), sources, limits.head_bytes if cut else size)
+            _copy(file.fileno(), sources, limit=limits.head_bytes if cut else size)
             after, until = self._cut(file.fileno(), sources) if cut else (0, 0)
         digest, lines, encoding, total = _examine(part)
         os.replace(part, path)
@@ -183,7 +183,7 @@ class Spool:
         return after, until
 
 
-def _copy(fd: int, sources: list[Source], limit: int) -> None:
+def _copy(fd: int, sources: list[Source], *, limit: int) -> None:
     for source in sources:
         for start in range(0, min(source.size, limit), COPY_BYTES):
             _write_all(fd, source.read(start, min(COPY_BYTES, limit - start)))

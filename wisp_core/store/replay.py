@@ -75,22 +75,22 @@ async def replay(database: Database, files: Mapping[Path, Sequence[Batch]]) -> i
         handles = {path: stack.enter_context(path.open("rb")) for path in files}
         for thread, found in threads.items():
             found.sort(key=lambda item: item[0])
-            await _replay_thread(database, thread, [(path, batch) for _, path, batch in found], handles)
+            await _replay_thread(database, thread, found=[(path, batch) for _, path, batch in found], handles=handles)
     ends = {path.name: batches[-1].lines[-1].end for path, batches in files.items() if batches}
     await database.project(None, (), positions=ends)
     return sum(len(batch.lines) for batches in files.values() for batch in batches)
 
 
 async def _replay_thread(
-    database: Database, thread: str | None, found: list[tuple[Path, Batch]], handles: Mapping[Path, BinaryIO]
+    database: Database, thread: str | None, *, found: list[tuple[Path, Batch]], handles: Mapping[Path, BinaryIO]
 ) -> None:
     record = None if thread is None else await database.load(thread) or ThreadRecord(thread)
     for part in _parts(found):
         indexed = [Indexed(line.id, path.name, line.offset) for path, batch in part for line in batch.lines if line.id]
         changes: list[Change] = []
         if record is not None:
-            contents = await _contents(database, record, part, handles)
-            changes = await asyncio.to_thread(_fold, record, part, handles, contents)
+            contents = await _contents(database, record, part=part, handles=handles)
+            changes = await asyncio.to_thread(_fold, record, part, handles=handles, contents=contents)
         await database.project(record, changes, events=indexed)
 
 
@@ -110,7 +110,7 @@ def _parts(found: Iterable[tuple[Path, Batch]]) -> Iterator[list[tuple[Path, Bat
 
 
 async def _contents(
-    database: Database, record: ThreadRecord, part: list[tuple[Path, Batch]], handles: Mapping[Path, BinaryIO]
+    database: Database, record: ThreadRecord, *, part: list[tuple[Path, Batch]], handles: Mapping[Path, BinaryIO]
 ) -> Contents:
     path, batch = part[0]
     if not any(line.event == _BRINGS_BACK for line in batch.lines):
@@ -121,7 +121,7 @@ async def _contents(
 
 
 def _fold(
-    record: ThreadRecord, part: list[tuple[Path, Batch]], handles: Mapping[Path, BinaryIO], contents: Contents
+    record: ThreadRecord, part: list[tuple[Path, Batch]], *, handles: Mapping[Path, BinaryIO], contents: Contents
 ) -> list[Change]:
     changes: list[Change] = []
     for path, batch in part:

@@ -53,7 +53,7 @@ TURN_COLUMNS = "number, prompt, time, outcome, error, ended"
 _HELD = ("entries", "turns", "plans", "instructions", "summaries", "facts")
 
 
-def _upsert(table: str, columns: str, keys: tuple[str, ...], *, keep: str = "") -> str:
+def _upsert(table: str, columns: str, *, keys: tuple[str, ...], keep: str = "") -> str:
     """Return the statement that puts a row: `keep` is a column whose value stays where NULL is given."""
     names = ["thread", *columns.split(", ")]
     sets = [f"{n} = excluded.{n}" for n in names if n not in keys and n != keep]
@@ -67,18 +67,18 @@ def _upsert(table: str, columns: str, keys: tuple[str, ...], *, keep: str = "") 
     )
 
 
-_PUT_ENTRY = _upsert("entries", f"{ENTRY_COLUMNS}, content", ("thread", "id"), keep="content")
-_PUT_TURN = _upsert("turns", TURN_COLUMNS, ("thread", "number"))
-_PUT_PLAN = _upsert("plans", PLAN_COLUMNS, ("thread", "event"))
-_PUT_INSTRUCTIONS = _upsert("instructions", "version, content", ("thread", "version"))
-_PUT_SUMMARY = _upsert("summaries", SUMMARY_COLUMNS, ("thread", "event"))
+_PUT_ENTRY = _upsert("entries", f"{ENTRY_COLUMNS}, content", keys=("thread", "id"), keep="content")
+_PUT_TURN = _upsert("turns", TURN_COLUMNS, keys=("thread", "number"))
+_PUT_PLAN = _upsert("plans", PLAN_COLUMNS, keys=("thread", "event"))
+_PUT_INSTRUCTIONS = _upsert("instructions", "version, content", keys=("thread", "version"))
+_PUT_SUMMARY = _upsert("summaries", SUMMARY_COLUMNS, keys=("thread", "event"))
 _CUT_SUMMARIES = (
     "DELETE FROM summaries WHERE thread = ? AND rowid NOT IN "
     f"(SELECT rowid FROM summaries WHERE thread = ? ORDER BY rowid DESC LIMIT {KEPT_SUMMARIES})"
 )
-_PUT_FACT = _upsert("facts", FACT_COLUMNS, ("thread", "id"))
+_PUT_FACT = _upsert("facts", FACT_COLUMNS, keys=("thread", "id"))
 _PUT_THREAD = (
-    _upsert("threads", f"last_turn, {THREAD_COLUMNS}", ("id",))
+    _upsert("threads", f"last_turn, {THREAD_COLUMNS}", keys=("id",))
     .replace("(thread,", "(id,")
     .replace("thread = excluded.thread, ", "")
 )

@@ -33,7 +33,7 @@ def read_arguments(model: type[Arguments], text: str, *, tool: str) -> JsonObjec
     try:
         checked = model.model_validate(given)
     except ValidationError as error:
-        raise ToolFailure(_explain(tool, model, error)) from error
+        raise ToolFailure(_explain(tool, model, error=error)) from error
     arguments = checked.model_dump(exclude_unset=True)
     for key, value in arguments.items():
         if isinstance(value, str) and sound(value) != value:
@@ -96,7 +96,7 @@ def _takes(model: type[Arguments]) -> str:
     return ", ".join(words) or "nothing in it"
 
 
-def _explain(tool: str, model: type[Arguments], error: ValidationError) -> str:
+def _explain(tool: str, model: type[Arguments], *, error: ValidationError) -> str:
     first: Any = error.errors()[0]
     key = one_line(sound(".".join(str(part) for part in first["loc"])), SHOWN_CHARACTERS)
     if first["type"] == "extra_forbidden":

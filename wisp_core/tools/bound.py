@@ -78,7 +78,7 @@ def bound_text(parts: Sequence[Part], limit: int, *, keeping: Keeping) -> str:
     brief = False
     room = limit - sum(len(part.encode()) for part in parts if isinstance(part, str))
     while True:
-        text = _render(parts, max(0, room), keeping, brief)
+        text = _render(parts, max(0, room), keeping=keeping, brief=brief)
         over = len(text.encode()) - limit
         if over <= 0:
             return text
@@ -88,7 +88,7 @@ def bound_text(parts: Sequence[Part], limit: int, *, keeping: Keeping) -> str:
         room -= over
 
 
-def _render(parts: Sequence[Part], room: int, keeping: Keeping, brief: bool) -> str:
+def _render(parts: Sequence[Part], room: int, *, keeping: Keeping, brief: bool) -> str:
     rooms = iter(_share(room, [part for part in parts if isinstance(part, Stretch)]))
     shown: list[str] = []
     held: list[Held] = []
@@ -98,11 +98,11 @@ def _render(parts: Sequence[Part], room: int, keeping: Keeping, brief: bool) -> 
             shown.append(part)
             line += part.count("\n")
             continue
-        text, left_out = _cut(part, next(rooms), line)
+        text, left_out = _cut(part, next(rooms), before=line)
         shown.append(text)
         held += [left_out] if left_out else []
         line += part.lines
-    return "".join(shown) + (_note(held, keeping, brief) if held else "")
+    return "".join(shown) + (_note(held, keeping, brief=brief) if held else "")
 
 
 def _share(room: int, stretches: Sequence[Stretch]) -> list[int]:
@@ -125,7 +125,7 @@ def _need(stretch: Stretch) -> int:
     return len(_ended(decode(stretch.head)).encode()) if whole else stretch.size + 1
 
 
-def _cut(stretch: Stretch, room: int, before: int) -> tuple[str, Held | None]:
+def _cut(stretch: Stretch, room: int, *, before: int) -> tuple[str, Held | None]:
     """Return what is shown of a stream in about `room` bytes, and what is not; `before` lines stand above it."""
     if stretch.size == len(stretch.head) and _need(stretch) <= room:
         return _ended(decode(stretch.head)), None
@@ -147,9 +147,9 @@ def _marker(held: Held) -> str:
     return f"[… {what} ({byte_size(held.size)}) held back …]\n"
 
 
-def _note(held: Sequence[Held], keeping: Keeping, brief: bool) -> str:
+def _note(held: Sequence[Held], keeping: Keeping, *, brief: bool) -> str:
     kept = keeping.kept
-    ranges = ", ".join(_range(each, kept, brief) for each in held)
+    ranges = ", ".join(_range(each, kept, brief=brief) for each in held)
     if kept is None:
         return f"held back: {ranges}; not kept{f' ({keeping.failure})' if keeping.failure else ''}"
     if brief:
@@ -166,7 +166,7 @@ def _note(held: Sequence[Held], keeping: Keeping, brief: bool) -> str:
     return note + ("; do not run the command again to see it" if keeping.command else "")
 
 
-def _range(held: Held, kept: KeptOutput | None, brief: bool) -> str:
+def _range(held: Held, kept: KeptOutput | None, *, brief: bool) -> str:
     first, last = (stored_first(held.first, kept), stored_last(held.last, kept)) if kept else (held.first, held.last)
     lines = f"line {first:,}" if first == last else f"lines {first:,}–{last:,}"
     name = f"{held.name} " if held.name else ""

@@ -90,7 +90,7 @@ class _Paging:
             line.size -= 1
             line.head = line.head[: line.size]
             line.tail.pop()
-        text = self._text(bytes(line.head), bytes(line.tail), line.size)
+        text = self._text(bytes(line.head), bytes(line.tail), size=line.size)
         size = len(text.encode()) + FRAME_BYTES
         if self.page.shown and self._used + size > self._room:
             self.page.read -= 1
@@ -101,7 +101,7 @@ class _Paging:
         line.clear()
         return True
 
-    def _text(self, head: bytes, tail: bytes, size: int) -> str:
+    def _text(self, head: bytes, tail: bytes, *, size: int) -> str:
         most = max(64, int(self._room * LINE_SHARE) - FRAME_BYTES)
         if size <= len(head):
             text = decode(head)

@@ -131,9 +131,9 @@ async def run_process(command: Command, receive: Receive) -> Ended:
         process = await _start(command, pipes)
         pipes.close_writes()
         try:
-            ended = await _wait(process, command, pipes)
+            ended = await _wait(process, command, pipes=pipes)
         except asyncio.CancelledError:
-            await _end_all(process, command.mark, CANCEL_GRACE_SECONDS)
+            await _end_all(process, command.mark, grace=CANCEL_GRACE_SECONDS)
             raise
         kept = bool(ended.pipes)
         return ended
@@ -161,18 +161,18 @@ async def _start(command: Command, pipes: _Pipes) -> asyncio.subprocess.Process:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         # Cancelled while it starts: it is let start, then ended, so that nothing of it stays.
-        await _end_all(await starting, command.mark, CANCEL_GRACE_SECONDS)
+        await _end_all(await starting, command.mark, grace=CANCEL_GRACE_SECONDS)
         raise
 
 
-async def _wait(process: asyncio.subprocess.Process, command: Command, pipes: _Pipes) -> Ended:
+async def _wait(process: asyncio.subprocess.Process, command: Command, *, pipes: _Pipes) -> Ended:
     timed_out = False
     running: tuple[str, ...] = ()
     try:
         await asyncio.wait_for(process.wait(), command.timeout)
     except TimeoutError:
         timed_out = True
-        running = await _end_all(process, command.mark, TIMEOUT_GRACE_SECONDS)
+        running = await _end_all(process, command.mark, grace=TIMEOUT_GRACE_SECONDS)
     held = not await pipes.drained() and not timed_out
     if not timed_out and (held or _has_members(process.pid)):
         family = _family(process, command.mark)
@@ -191,7 +191,7 @@ def _status(code: int) -> tuple[int, str]:
     return 128 - code, f"signal {-code}"
 
 
-async def _end_all(process: asyncio.subprocess.Process, mark: str, grace: float) -> tuple[str, ...]:
+async def _end_all(process: asyncio.subprocess.Process, mark: str, *, grace: float) -> tuple[str, ...]:
     """End the group and whatever left it: TERM, after `grace` seconds KILL; return what is alive even then."""
     family = _family(process, mark)
     try:

@@ -101,7 +101,7 @@ class ReadFile(Tool[FileArguments]):
             _refuse_unreadable(path, os.fstat(fd))
             self._refuse(self._protection.refuse_opened(fd, path))
             try:
-                return _page(file, path, arguments, self._budget.bytes, stopped)
+                return _page(file, path, arguments=arguments, limit=self._budget.bytes, stopped=stopped)
             except OSError as error:
                 raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
 
@@ -148,7 +148,7 @@ def _refuse_unreadable(path: Path, found: os.stat_result) -> None:
         raise ToolFailure(f"{path} is the system's own ({real}), no file on a disk")
 
 
-def _page(file: IO[bytes], path: Path, arguments: FileArguments, limit: int, stopped: threading.Event) -> str:
+def _page(file: IO[bytes], path: Path, *, arguments: FileArguments, limit: int, stopped: threading.Event) -> str:
     sample = file.read(BINARY_SAMPLE_BYTES)
     encoding = next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
     if encoding != "utf-16" and is_binary(sample):
@@ -156,7 +156,10 @@ def _page(file: IO[bytes], path: Path, arguments: FileArguments, limit: int, sto
         return f"[{path.name} is {_type(sample)} of {byte_size(size)}, no text; it is not shown]"
     file.seek(0)
     page = cut_page(
-        _blocks(file, encoding, stopped), offset=arguments.offset, limit=arguments.limit, room=limit - TRAILER_BYTES
+        _blocks(file, encoding, stopped=stopped),
+        offset=arguments.offset,
+        limit=arguments.limit,
+        room=limit - TRAILER_BYTES,
     )
     if not page.shown and page.read:
         lines = f"{page.read:,} line{'s' if page.read > 1 else ''}"
@@ -164,7 +167,7 @@ def _page(file: IO[bytes], path: Path, arguments: FileArguments, limit: int, sto
     return _render(page, encoding)
 
 
-def _blocks(file: IO[bytes], encoding: str, stopped: threading.Event) -> Iterator[bytes]:
+def _blocks(file: IO[bytes], encoding: str, *, stopped: threading.Event) -> Iterator[bytes]:
     """Yield the file as UTF-8, without a byte order mark, until its end or until it is stopped."""
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     first = True

@@ -79,8 +79,8 @@ class RunCommand(Tool[CommandArguments]):
                 Command(shell(), arguments.command, self._cwd, environment(), timeout, new_id()), receive
             )
             progress.flush()
-            notes = _notes(ended, timeout, captures)
-            return await _result(ended.status, captures, notes, limit=limit, spool=spool, call=running.call)
+            notes = _notes(ended, timeout, captures=captures)
+            return await _result(ended.status, captures, notes=notes, limit=limit, spool=spool, call=running.call)
         finally:
             progress.close()
             spool.discard()
@@ -113,7 +113,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, **ENVIRONMENT}
 
 
-def _notes(ended: Ended, timeout: float, captures: dict[str, Capture]) -> list[str]:
+def _notes(ended: Ended, timeout: float, *, captures: dict[str, Capture]) -> list[str]:
     notes: list[str] = []
     who = ", ".join(ended.running[:SHOWN_PROCESSES]) + (" and others" if len(ended.running) > SHOWN_PROCESSES else "")
     if ended.timed_out:
@@ -131,7 +131,7 @@ def _notes(ended: Ended, timeout: float, captures: dict[str, Capture]) -> list[s
 
 
 async def _result(
-    status: int, captures: dict[str, Capture], notes: list[str], *, limit: int, spool: Spool, call: str
+    status: int, captures: dict[str, Capture], *, notes: list[str], limit: int, spool: Spool, call: str
 ) -> ToolResult:
     parts: list[Part] = [f"exit status: {status}\n"]
     for name in STREAMS:
