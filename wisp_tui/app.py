@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding
 from textual.screen import Screen
@@ -19,7 +20,7 @@ from wisp_core import __version__
 from wisp_core.errors import WispError
 from wisp_core.text import displayable
 from wisp_tui.commands import Palette
-from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
+from wisp_tui.messages import Failed, InputReady, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.conversation import ConversationScreen
 from wisp_tui.screens.link import Start
 
@@ -82,6 +83,7 @@ class WispApp(App[None]):
         self._leaving = False
         self._ending: asyncio.Task[None] | None = None
         self.parting = ""
+        self._early: list[events.Event] | None = []  # what was typed before the input was there; None from then on
 
     @property
     def broken(self) -> bool:
@@ -98,6 +100,19 @@ class WispApp(App[None]):
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGHUP):
                 loop.add_signal_handler(number, self._end_by, number)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Hold what is typed until the input is there; Textual would drop it."""
+        if self._early is not None and isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._early.append(event)
+        else:
+            await super().on_event(event)
+
+    async def on_input_ready(self) -> None:
+        """Hand on what was typed too early, in its order."""
+        early, self._early = self._early, None
+        for event in early or ():
+            await super().on_event(event)
 
     def on_opened(self, event: Opened) -> None:
         """Use the person's colours and keys; say where one does not exist."""

@@ -3,6 +3,10 @@
 from textual.message import Message
 
 
+class InputReady(Message):
+    """The input has the focus: from now on keys reach it."""
+
+
 class Opened(Message):
     """The home and the conversation are open; `theme` and `keys` are the person's settings."""
 

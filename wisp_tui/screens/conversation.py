@@ -9,7 +9,7 @@ from textual.timer import Timer
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Said
 from wisp_core.errors import ResumeError, SettingsError, UsageError, WispError
 from wisp_core.requests import Approval
-from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
+from wisp_tui.messages import Failed, InputReady, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.conversation_actions import ConversationActions
 from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.hearing import IDLE, Hearing
@@ -54,6 +54,10 @@ class ConversationScreen(ConversationActions):
         self.drafts = Drafts(self.box)
         self.box.prompt.focus()
         self.call_after_refresh(self._begin)
+
+    def on_descendant_focus(self) -> None:
+        """Tell that keys reach the input now."""
+        self.post_message(InputReady())
 
     @work(group="core")
     async def _begin(self) -> None:

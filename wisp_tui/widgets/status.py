@@ -41,7 +41,7 @@ class Condition:
 def line(now: Condition, width: int, clock: float) -> Content:
     """Return the line in at most `width` cells; what matters least goes first when it is narrow."""
     parts = _parts(now, clock)
-    for leave in ("tokens", "bar", "branch", "directory", "mode", "model", "queued"):
+    for leave in ("tokens", "branch", "directory", "mode", "bar", "model", "queued"):
         if _length(parts) <= width:
             break
         parts.pop(leave, None)
