@@ -39,14 +39,14 @@ def measured(name: str) -> str:
     """Return the page of a benchmark that gives figures."""
     module = importlib.import_module(f"tests.benchmarks.{name}")
     figures, more = module.measure()
-    return page(name, module.__doc__ or "", figures, more)
+    return page(name, module.__doc__ or "", figures=figures, more=more)
 
 
 def printed(name: str) -> str:
     """Return the page of a benchmark that prints for itself."""
     command = [sys.executable, "-m", f"tests.benchmarks.{name}"]
     told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return page(name, "", [], f"```\n{told.strip()}\n```")
+    return page(name, "", figures=[], more=f"```\n{told.strip()}\n```")
 
 
 if __name__ == "__main__":

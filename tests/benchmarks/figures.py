@@ -64,7 +64,7 @@ def in_turns(
     return mine, its
 
 
-def page(name: str, about: str, figures: Sequence[Figure], more: str = "") -> str:
+def page(name: str, about: str, *, figures: Sequence[Figure], more: str = "") -> str:
     """Return the page of one benchmark, and what machine it ran on."""
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     machine = (

@@ -42,10 +42,10 @@ def start(arguments: list[str]) -> float:
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         silence(child)
         began = time.perf_counter()
-        pid = spawn(arguments, child, parent, folder)
+        pid = spawn(arguments, child, parent=parent, folder=folder)
         os.close(child)
         try:
-            wait_for(parent, LETTER, began)
+            wait_for(parent, LETTER, began=began)
             return time.perf_counter() - began
         finally:
             end(pid, parent)
@@ -58,7 +58,7 @@ def silence(terminal: int) -> None:
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)
 
 
-def spawn(arguments: list[str], child: int, parent: int, folder: str) -> int:
+def spawn(arguments: list[str], child: int, *, parent: int, folder: str) -> int:
     """Start Python with the terminal as its own; return its process id."""
     pid = os.fork()
     if pid:
@@ -79,7 +79,7 @@ def take_terminal(child: int) -> None:
         os.dup2(child, stream)
 
 
-def wait_for(terminal: int, letter: bytes, began: float) -> None:
+def wait_for(terminal: int, letter: bytes, *, began: float) -> None:
     """Type `letter` again and again, and read the screen until it shows."""
     seen = b""
     typed = 0.0

@@ -15,4 +15,4 @@ async def test_instructions_and_tools_cost_no_more_tokens_than_they_may() -> Non
     segments = segments_of(dearest)
     counted |= await count_parts(segments, {})
     parts = {name: cost for name, cost in counted.items() if name in segments or name in schemas}
-    assert not excess(parts, segments, schemas)
+    assert not excess(parts, segments, schemas=schemas)

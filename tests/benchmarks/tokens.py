@@ -78,14 +78,14 @@ def main() -> int:
         print(f"{counted[name]:>6}  {name}")
     for name in schemas:
         print(f"{counted[name]:>6}  {name}()")
-    over = excess(counted, segments, schemas)
+    over = excess(counted, segments, schemas=schemas)
     print(f"{sum(counted.values()):>6}  in all (at most {CEILINGS['all']})")
     for line in over:
         print(line)
     return 1 if over else 0
 
 
-def excess(counted: dict[str, int], segments: dict[str, str], schemas: dict[str, str]) -> list[str]:
+def excess(counted: dict[str, int], segments: dict[str, str], *, schemas: dict[str, str]) -> list[str]:
     """Return a sentence for each part that is over its ceiling."""
     costs = {
         "core": counted["core"],

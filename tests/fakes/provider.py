@@ -114,10 +114,14 @@ class FakeProvider:
             self._planned.append(Planned([data], status, plain | (headers or {}), True))
             return
         if raw is None:
-            raw = events(chunks if chunks is not None else make_chunks(text, reasoning, calls, usage, finish))
+            raw = events(
+                chunks if chunks is not None else make_chunks(text, reasoning, calls=calls, usage=usage, finish=finish)
+            )
             if cut or hang:
                 # It breaks off in the middle: the end of the answer is not sent.
-                raw = events([c for c in (chunks or make_chunks(text, reasoning, calls)) if c != end(finish or "stop")])
+                raw = events(
+                    [c for c in (chunks or make_chunks(text, reasoning, calls=calls)) if c != end(finish or "stop")]
+                )
                 raw = raw.removesuffix(b"data: [DONE]\n\n")
         pieces = [raw] if isinstance(raw, bytes) else list(raw)
         if split:
@@ -158,7 +162,7 @@ class FakeProvider:
             self.drops -= 1
             return False
         if path == "/v1/chat/completions" and method == "POST":
-            return await self._chat(reader, writer, Seen(path, headers, json.loads(data)))
+            return await self._chat(reader, writer, seen=Seen(path, headers, json.loads(data)))
         known = {
             "/props": self.props,
             "/v1/models": self.models,
@@ -174,7 +178,7 @@ class FakeProvider:
         await self._plain(writer, Planned([json.dumps(body).encode()], status, {"content-type": "application/json"}))
         return True
 
-    async def _chat(self, reader, writer, seen):
+    async def _chat(self, reader, writer, *, seen):
         self.requests.append(seen)
         self.arrived.set()
         unknown = [word for word in self.rejects if word in seen.body]
@@ -186,13 +190,13 @@ class FakeProvider:
             await self._plain(writer, Planned([json.dumps(body).encode()], 400, {"content-type": "application/json"}))
             return True
         planned = self._planned.pop(0) if self._planned else Planned(
-            [events(make_chunks("ok", "", (), {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}, None))],
+            [events(make_chunks("ok", usage={"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}))],
             200, {"content-type": "text/event-stream"},
         )  # fmt: skip
         if planned.plain:
             await self._plain(writer, planned)
             return True
-        return await self._stream(reader, writer, planned)
+        return await self._stream(reader, writer, planned=planned)
 
     async def _plain(self, writer, planned):
         data = b"".join(planned.pieces)
@@ -200,7 +204,7 @@ class FakeProvider:
         writer.write(_head(planned.status, headers) + data)
         await writer.drain()
 
-    async def _stream(self, reader, writer, planned):
+    async def _stream(self, reader, writer, *, planned):
         writer.write(_head(planned.status, planned.headers | {"transfer-encoding": "chunked"}))
         for piece in planned.pieces:
             if piece:
@@ -235,7 +239,7 @@ def end(reason="stop"):
     return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
 
 
-def make_chunks(text, reasoning="", calls=(), usage=None, finish=None):
+def make_chunks(text, reasoning="", *, calls=(), usage=None, finish=None):
     """Return the chunks of an ordinary answer."""
     chunks = [delta(role="assistant", content=None)]
     if reasoning:

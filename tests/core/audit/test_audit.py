@@ -19,7 +19,7 @@ from wisp_core.records import new_id
 MIB = 1024 * 1024
 
 
-def event(seq: int = 1, text: str = "p", group: str | None = None, data: object = None) -> Event:
+def event(seq: int = 1, text: str = "p", *, group: str | None = None, data: object = None) -> Event:
     return Event(new_id(), seq, now(), "s", "t", 1, group, data or Prompt(text=text))
 
 

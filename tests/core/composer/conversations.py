@@ -57,15 +57,15 @@ def conversations(draw: st.DrawFn, *, most_turns: int = 6) -> Script:
     turns = draw(st.integers(1, most_turns))
     for turn in range(1, turns + 1):
         script.write(Prompt(text=draw(TEXT)), turn)
-        ended = _steps(draw, script, turn)
+        ended = _steps(draw, script, turn=turn)
         if turn == turns and ended is None and draw(st.booleans()):
             return script
-        _end(draw, script, turn, ended)
+        _end(draw, script, turn=turn, ended=ended)
     script.write(Prompt(text=draw(TEXT)), turns + 1)
     return script
 
 
-def _steps(draw: st.DrawFn, script: Script, turn: int) -> bool | None:
+def _steps(draw: st.DrawFn, script: Script, *, turn: int) -> bool | None:
     """Run up to three rounds of calls and then, perhaps, a reply.
 
     Tell whether the turn came to its end; None where it waits for its next request.
@@ -100,7 +100,7 @@ def _steps(draw: st.DrawFn, script: Script, turn: int) -> bool | None:
     return finish in ("stop", "length")
 
 
-def _end(draw: st.DrawFn, script: Script, turn: int, ended: bool | None) -> None:
+def _end(draw: st.DrawFn, script: Script, *, turn: int, ended: bool | None) -> None:
     outcome = "done" if ended else draw(st.sampled_from(["interrupted", "failed", "abandoned"]))
     script.write(TurnEnd(outcome=outcome), turn)
     if not ended and draw(st.booleans()):

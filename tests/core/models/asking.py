@@ -24,7 +24,7 @@ def prompt(text="hello", **fields):
     return ModelRequest((Message(Role.SYSTEM, "Be brief."), Message(Role.USER, text)), **fields)
 
 
-def connect(provider, model="local/fake", environ=None, timeouts=None, **endpoint):
+def connect(provider, model="local/fake", *, environ=None, timeouts=None, **endpoint):
     """Return the backend of a fake provider."""
     settings = Settings(
         endpoints={"fake": Endpoint(url=provider.url, **endpoint)}, timeouts=timeouts or Timeouts(connect=2.0)

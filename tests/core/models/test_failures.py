@@ -50,7 +50,7 @@ SHAPES = {
 }
 
 
-def error(status, body, headers=None):
+def error(status, body, *, headers=None):
     return failure("http://host/v1", read_report(status, body), headers=headers)
 
 
@@ -132,7 +132,7 @@ def test_the_wait_is_taken_from_seconds_a_date_or_the_message():
     assert find_wait({}, "Please try again in 20ms.") == 0.02
     assert find_wait({"retry-after": "soon"}, "") is None
     assert find_wait({"retry-after": "999999999"}, "") == LONGEST_WAIT
-    found = error(429, "{}", {"retry-after": "3"})
+    found = error(429, "{}", headers={"retry-after": "3"})
     assert isinstance(found, RateLimitedError)
     assert found.wait == 3
 

@@ -64,11 +64,11 @@ def start(text: str = "core") -> ThreadStart:
     return ThreadStart(cwd="/work", model="m", mode="ask", instructions=[SegmentData(name="core", text=text)])
 
 
-async def play(journal: Journal, record: ThreadRecord, ops: Sequence[Op]) -> list[Event]:
+async def play(journal: Journal, record: ThreadRecord, *, ops: Sequence[Op]) -> list[Event]:
     """Record what the operations say, each chosen by where the record stands."""
     events = [await journal.record(record, start())]
     for name, number, text in ops:
-        datas = _datas(record, events, name, number, text)
+        datas = _datas(record, events, name=name, number=number, text=text)
         if len(datas) > 1 or name in ("condense", "undo"):
             events += await journal.record_group(record, datas)
         else:
@@ -107,7 +107,7 @@ def _keep(change: object, contents: dict[int, Content]) -> None:
         contents[change.entry.id] = change.entry.content
 
 
-def _datas(record: ThreadRecord, events: list[Event], name: str, number: int, text: str) -> list[EventData]:
+def _datas(record: ThreadRecord, events: list[Event], *, name: str, number: int, text: str) -> list[EventData]:
     entry = number % (len(record.entries) + 2)
     calls = list(record.calls) or ["00000000"]
     call = calls[-1 - number % min(3, len(calls))]
@@ -115,8 +115,8 @@ def _datas(record: ThreadRecord, events: list[Event], name: str, number: int, te
     made: dict[str, list[EventData]] = {
         "prompt": [Prompt(text=text)],
         "compose": [_composed(record, number)],
-        "respond": [_response(events, text, [], number)],
-        "call": [_response(events, text, [new_call_id() for _ in range(1 + number % 3)], number)],
+        "respond": [_response(events, text, calls=[], number=number)],
+        "call": [_response(events, text, calls=[new_call_id() for _ in range(1 + number % 3)], number=number)],
         "run": [ToolCalled(call=call, tool="t", arguments={"a": text})],
         "return": [ToolReturned(call=call, tool="t", text=text, ok=bool(number % 2), bytes=number, seconds=number / 7)],
         "end": [TurnEnd(outcome=("done", "interrupted", "abandoned", "odd")[number % 4])],
@@ -124,7 +124,7 @@ def _datas(record: ThreadRecord, events: list[Event], name: str, number: int, te
         "retry": [RequestRetried(reason="person" if number % 4 else "overflow")],
         "command": [CommandRun(command=text, output=text, exitStatus=number % 2)],
         "condense": [_fact(text, number), _condensed(drops)],
-        "undo": [ContextCompactionUndone(undone=_latest(events, "context.condensation", number))],
+        "undo": [ContextCompactionUndone(undone=_latest(events, "context.condensation", number=number))],
         "reference": [ContextReference(entry=entry, tool="t", result="r", text=text, bytes=1, tokens=1)],
         "cut": [ContextCut(reply=entry, output=1, tool="t", start=0, end=1, marker=text, bytes=1, tokens=1)],
         "summary": [
@@ -140,13 +140,13 @@ def _datas(record: ThreadRecord, events: list[Event], name: str, number: int, te
         "grant": [PermissionGranted(rule=f"r{number % 3}", scope="thread" if number % 2 else "always")],
         "rename": [ThreadRenamed(title=text)],
         "estimate": [ContextEstimated(system=1, messages=1, results=1, schemas=1, total=4)],
-        "segments": [_composed(record, number, text)],
+        "segments": [_composed(record, number, segment=text)],
         "lonely": [ThreadDeleted() if number % 8 == 7 else ToolReturned(call="ffffffff", tool="t", text=text, ok=True)],
     }
     return made[name]
 
 
-def _composed(record: ThreadRecord, number: int, segment: str | None = None) -> RequestComposed:
+def _composed(record: ThreadRecord, number: int, *, segment: str | None = None) -> RequestComposed:
     entries = [(i, ("whole", "cut", "reference")[number % 3]) for i in record.active]
     version = len(record.instructions) + (0 if segment is None else 1)
     segments = None if segment is None else [SegmentData(name="core", text=segment)]
@@ -155,10 +155,10 @@ def _composed(record: ThreadRecord, number: int, segment: str | None = None) -> 
     )
 
 
-def _response(events: list[Event], text: str, calls: list[str], number: int) -> Response:
+def _response(events: list[Event], text: str, *, calls: list[str], number: int) -> Response:
     usage = UsageData(prompt=number, completion=1, total=number + 1, cached=None) if number % 3 else None
     made = [CallData(call=call, tool="t", arguments="{}") for call in calls]
-    request = _latest(events, "request.composed", 0)
+    request = _latest(events, "request.composed", number=0)
     return Response(request=request, step=1, text=text, calls=made, finish="stop", model="m", usage=usage)
 
 
@@ -173,6 +173,6 @@ def _fact(text: str, number: int) -> FactRecorded:
     )
 
 
-def _latest(events: list[Event], name: str, number: int) -> str:
+def _latest(events: list[Event], name: str, *, number: int) -> str:
     found = [event.id for event in events if event.name == name]
     return found[-1 - number % min(2, len(found))] if found else "none"

@@ -35,7 +35,7 @@ async def _played(home: Path) -> ThreadRecord:
     journal = await Journal.open(home, Settings())
     try:
         record = await journal.new_thread()
-        await play(journal, record, OPS)
+        await play(journal, record, ops=OPS)
     finally:
         await journal.close()
     return record

@@ -61,7 +61,9 @@ def event(record: ThreadRecord, data: EventData) -> Event:
     return Event(f"e{seq}", seq, f"2026-01-01T00:00:{seq:02}Z", "s", record.id, turn, None, data)
 
 
-def reply(text: str = "", calls: Iterable[str] = (), request: str = "none", usage: UsageData | None = None) -> Response:
+def reply(
+    text: str = "", calls: Iterable[str] = (), *, request: str = "none", usage: UsageData | None = None
+) -> Response:
     made = [CallData(call=call, tool="read_file", arguments="{}") for call in calls]
     return Response(request=request, step=1, text=text, calls=made, finish="stop", model="m", usage=usage)
 

@@ -29,7 +29,7 @@ async def _session(home: Path, parts: list[tuple[bool, list[Op]]]) -> list[str]:
             opened = which in threads
             record = await journal.open_thread(threads[which]) if opened else await journal.new_thread()
             threads[which] = record.id
-            await play(journal, record, ops)
+            await play(journal, record, ops=ops)
             assert await journal.database.load(record.id) == record
             assert fold_audit(home, record.id) == record
             if record.deleted:

@@ -15,7 +15,7 @@ from wisp_core.store.outputs import Outputs
 SMALL = Limits(file_bytes=4096, head_bytes=3072, tail_bytes=1024)
 
 
-def keep(folder, pieces, parts=("stdout",), limits=SMALL, call="3f9a2c1b"):
+def keep(folder, pieces, *, parts=("stdout",), limits=SMALL, call="3f9a2c1b"):
     outputs = Outputs(folder / "output", "session1", limits=limits)
     spool = outputs.open(call)
     for stream, data in pieces:
@@ -27,7 +27,7 @@ def test_an_output_is_kept_whole_with_its_record_beside_it(tmp_path):
     outputs, kept = keep(
         tmp_path,
         [("stdout", b"one\n"), ("stderr", b"bad"), ("stdout", b"two\n")],
-        [b"exit status: 1\nstdout:\n", "stdout", b"stderr:\n", "stderr", b"\n"],
+        parts=[b"exit status: 1\nstdout:\n", "stdout", b"stderr:\n", "stderr", b"\n"],
     )
     stored = b"exit status: 1\nstdout:\none\ntwo\nstderr:\nbad\n"
     path = tmp_path / "output/session1/3f9a2c1b"
@@ -85,7 +85,7 @@ def test_the_kept_bytes_are_those_that_came(tmp_path_factory, pieces, more):
     parts = [b"A\n", "stdout", b"B\n", "stderr", b"C\n"]
     whole = b"A\n" + b"".join(d for s, d in pieces if s == "stdout") + b"B\n"
     whole += b"".join(d for s, d in pieces if s == "stderr") + b"C\n"
-    outputs, kept = keep(folder, pieces, parts)
+    outputs, kept = keep(folder, pieces, parts=parts)
     stored = outputs.path("3f9a2c1b").read_bytes()
     assert len(stored) == kept.bytes
     assert kept.sha256 == hashlib.sha256(stored).hexdigest()

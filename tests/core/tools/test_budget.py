@@ -41,7 +41,7 @@ def test_the_budget_follows_the_window():
     assert budget.bytes == 4 * KIB
 
 
-def stretch(name, data, room):
+def stretch(name, data, *, room):
     return Stretch(name, data[:room], data[-room:], len(data), data.count(b"\n"), data.endswith(b"\n"))
 
 
@@ -78,7 +78,7 @@ def test_a_bounded_result_is_true_in_every_figure(out, err, limit):
     parts = ["exit status: 1\n"]
     for name, content in data.items():
         if content:
-            parts += [f"{name}:\n", stretch(name, content, limit)]
+            parts += [f"{name}:\n", stretch(name, content, room=limit)]
     stored = stored_of(parts, data)
     whole = whole_text(parts, limit)
     if whole is not None:
@@ -116,7 +116,7 @@ def test_a_bounded_result_is_true_in_every_figure(out, err, limit):
 @settings(max_examples=200)
 @given(streams.filter(lambda data: len(data) > 9000), st.integers(512, 9000))
 def test_head_held_and_tail_are_everything(out, limit):
-    part = stretch("stdout", out, limit)
+    part = stretch("stdout", out, room=limit)
     kept = KeptOutput("3f9a2c1b", 1, 1, "")
     text = bound_text(["stdout:\n", part], limit, keeping=Keeping("3f9a2c1b", kept))
     body = text.removeprefix("stdout:\n")
@@ -147,7 +147,9 @@ def test_head_held_and_tail_are_everything(out, limit):
 def test_a_stream_with_something_to_show_has_a_fifth_of_the_room():
     out = b"".join(b"out %d\n" % number for number in range(100_000))
     err = b"".join(b"err %d\n" % number for number in range(1000))
-    text = bound_text([stretch("stdout", out, 4096), stretch("stderr", err, 4096)], 4096, keeping=Keeping("3f9a2c1b"))
+    text = bound_text(
+        [stretch("stdout", out, room=4096), stretch("stderr", err, room=4096)], 4096, keeping=Keeping("3f9a2c1b")
+    )
     shown = sum(len(each) + 1 for each in text.split("\n") if each.startswith("err "))
     assert shown > 4096 * 0.2 * 0.7
     assert "err 999\n" in text
@@ -157,7 +159,7 @@ def test_a_stream_with_something_to_show_has_a_fifth_of_the_room():
 def test_a_small_stream_beside_a_flood_is_whole():
     out = b"".join(b"out %d\n" % number for number in range(100_000))
     text = bound_text(
-        [stretch("stdout", out, 4096), stretch("stderr", b"one error\n", 4096)], 4096, keeping=Keeping("c")
+        [stretch("stdout", out, room=4096), stretch("stderr", b"one error\n", room=4096)], 4096, keeping=Keeping("c")
     )
     assert "one error\n" in text
     assert text.count("held back …]") == 1
@@ -165,7 +167,7 @@ def test_a_small_stream_beside_a_flood_is_whole():
 
 
 def test_one_huge_line_is_cut_inside_at_a_character():
-    text = bound_text([stretch("stdout", "漢".encode() * 100_000, 4096)], 4096, keeping=Keeping("c"))
+    text = bound_text([stretch("stdout", "漢".encode() * 100_000, room=4096)], 4096, keeping=Keeping("c"))
     assert text.startswith("漢" * 100)
     assert "[… 1 line (" in text
     assert "\ufffd" not in text
@@ -174,9 +176,8 @@ def test_one_huge_line_is_cut_inside_at_a_character():
 def test_the_note_names_no_tool_and_tells_not_to_run_the_command_again():
     out = b"line\n" * 10_000
     kept = KeptOutput("3f9a2c1b", len(out), 10_000, "")
-    note = bound_text([stretch("stdout", out, 4096)], 4096, keeping=Keeping("3f9a2c1b", kept, command=True)).split(
-        "\n"
-    )[-1]
+    keeping = Keeping("3f9a2c1b", kept, command=True)
+    note = bound_text([stretch("stdout", out, room=4096)], 4096, keeping=keeping).split("\n")[-1]
     assert re.fullmatch(
         r"held back: stdout lines [\d,]+–[\d,]+ \(\d+ KiB\); the whole output is kept as output 3f9a2c1b "
         r"\(10,000 lines\); do not run the command again to see it",
@@ -188,7 +189,7 @@ def test_the_note_names_the_memory_tool_where_the_model_has_it():
     out = b"line\n" * 10_000
     kept = KeptOutput("3f9a2c1b", len(out), 10_000, "")
     keeping = Keeping("3f9a2c1b", kept, command=True, memory=True)
-    note = bound_text([stretch("stdout", out, 4096)], 4096, keeping=keeping).split("\n")[-1]
+    note = bound_text([stretch("stdout", out, room=4096)], 4096, keeping=keeping).split("\n")[-1]
     first = re.search(r"stdout lines ([\d,]+)–", note).group(1).replace(",", "")
     assert f'memory "recall output 3f9a2c1b from line {first}" pages it' in note
 
@@ -196,7 +197,7 @@ def test_the_note_names_the_memory_tool_where_the_model_has_it():
 def test_the_note_is_honest_where_nothing_is_kept():
     out = b"line\n" * 10_000
     note = bound_text(
-        [stretch("stdout", out, 4096)], 4096, keeping=Keeping("c", failure="the audit is off", command=True)
+        [stretch("stdout", out, room=4096)], 4096, keeping=Keeping("c", failure="the audit is off", command=True)
     )
     assert note.endswith("; not kept (the audit is off)")
 

@@ -27,7 +27,7 @@ CALL = "3f9a2c1b"
 class Bench:
     """A registry with run_command alone, its store, and what the person was shown."""
 
-    def __init__(self, folder, settings=None, enabled=True):
+    def __init__(self, folder, settings=None, *, enabled=True):
         self.cwd = folder / "work"
         self.cwd.mkdir()
         self.outputs = Outputs(folder / "output", "session1", limits=Limits(), enabled=enabled)
