@@ -4,8 +4,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
+
+from wisp_core import __version__
 
 NO_TERMINAL = "wisp-tui needs a terminal; for scripts and pipes there is `wisp chat`"
 USAGE_STATUS = 2
@@ -22,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--mode", choices=("plan", "ask", "auto"), help="what runs without asking")
     found.add_argument("--cwd", metavar="DIR", type=Path, help="the folder to work in")
     found.add_argument("--list", action="store_true", help="list the threads of this home and end")
-    found.add_argument("--version", action="version", version=f"wisp {version('wisp')}")
+    found.add_argument("--version", action="version", version=f"wisp {__version__}")
     return found
 
 
