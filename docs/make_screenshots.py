@@ -13,7 +13,7 @@ from textual import events
 
 from wisp_tui.app import WispApp
 from wisp_tui.screens.conversation import ConversationScreen
-from wisp_tui.screens.link import Start
+from wisp_tui.screens.start import Start
 from wisp_tui.widgets.recall import Draft
 
 OUT = Path(__file__).parent / "screenshots"
@@ -61,6 +61,7 @@ async def run(folder: Path, theme: str) -> str:
     app = WispApp(Start(model=f"scripted:{model.name}", cwd=folder))
     async with app.run_test(size=SIZE) as pilot:
         app.theme = theme
+        await wait(lambda: isinstance(app.screen, ConversationScreen))
         screen = app.screen
         assert isinstance(screen, ConversationScreen)
         await wait(lambda: screen.link.opened)

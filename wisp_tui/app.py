@@ -1,6 +1,7 @@
 """The app: colours, keys, leaving, signals, and what happens when it breaks."""
 
 import asyncio
+import importlib
 import os
 import platform
 import signal
@@ -20,9 +21,8 @@ from wisp_core import __version__
 from wisp_core.errors import WispError
 from wisp_core.text import displayable
 from wisp_tui.commands import Palette
-from wisp_tui.messages import Failed, InputReady, LeaveWanted, Opened, ThemeWanted
-from wisp_tui.screens.conversation import ConversationScreen
-from wisp_tui.screens.link import Start
+from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
+from wisp_tui.screens.start import Start, StartScreen
 
 AGAIN_SECONDS = 2.0  # in which a second Ctrl-C leaves
 CLOSE_SECONDS = 5.0  # that an orderly end may take
@@ -91,8 +91,8 @@ class WispApp(App[None]):
         return self._exception is not None
 
     def get_default_screen(self) -> Screen[None]:
-        """Return the conversation, so that it is the first thing painted."""
-        return ConversationScreen(self._start)
+        """Return what is painted first."""
+        return StartScreen()
 
     def on_mount(self) -> None:
         """End in order on SIGTERM and SIGHUP, which Textual leaves to kill the process with the terminal as it is."""
@@ -113,6 +113,20 @@ class WispApp(App[None]):
         early, self._early = self._early, None
         for event in early or ():
             await super().on_event(event)
+
+    def on_painted(self) -> None:
+        """Load the rest beside the input."""
+        self.run_worker(self._go_on(), group="start")
+
+    async def _go_on(self) -> None:
+        """Put the conversation in the place of the first screen; no key is lost between the two."""
+        loaded = await asyncio.to_thread(importlib.import_module, "wisp_tui.screens.conversation")
+        first = self.screen
+        if isinstance(first, StartScreen):
+            self._early = []
+            # On top of it and not in its place: Textual cannot take the first screen away.
+            await self.push_screen(loaded.ConversationScreen(self._start, *await first.hand_over()))
+            await first.remove_children()
 
     def on_opened(self, event: Opened) -> None:
         """Use the person's colours and keys; say where one does not exist."""
@@ -155,8 +169,9 @@ class WispApp(App[None]):
             await self.leave()
         else:
             self._broke_at = time.monotonic()
-            if isinstance(self.screen, ConversationScreen):
-                self.screen.drafts.set_aside()
+            drafts = getattr(self.screen, "drafts", None)
+            if drafts is not None:
+                drafts.set_aside()
             self.notify("Ctrl-C again leaves", timeout=AGAIN_SECONDS, markup=False)
 
     async def leave(self, status: int = 0) -> None:
@@ -165,9 +180,10 @@ class WispApp(App[None]):
             return
         self._leaving = True
         for screen in self.screen_stack:
-            if isinstance(screen, ConversationScreen):
+            leave = getattr(screen, "leave", None)
+            if leave is not None:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(screen.leave(), CLOSE_SECONDS)
+                    await asyncio.wait_for(leave(), CLOSE_SECONDS)
         self.exit(return_code=status)
 
     def warn(self, sentence: str) -> None:

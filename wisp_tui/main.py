@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return refuse(NO_TERMINAL)
     # After the arguments: a wrong one, or --list, need not wait for Textual.
     from wisp_tui.app import WispApp
-    from wisp_tui.screens.link import Start
+    from wisp_tui.screens.start import Start
 
     start = Start(given.prompt, given.resume, given.newest, given.model, given.mode, given.cwd)
     app = WispApp(start)

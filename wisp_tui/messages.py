@@ -7,6 +7,10 @@ class InputReady(Message):
     """The input has the focus: from now on keys reach it."""
 
 
+class Painted(Message):
+    """The first paint is done: everything else may be loaded."""
+
+
 class Opened(Message):
     """The home and the conversation are open; `theme` and `keys` are the person's settings."""
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from wisp_tui.app import WispApp
 from wisp_tui.screens.conversation import ConversationScreen
-from wisp_tui.screens.link import Start
+from wisp_tui.screens.start import Start
 
 PATIENCE = 20.0  # seconds that a condition may take on a busy machine
 
@@ -38,9 +38,10 @@ async def conversation(
     """Run the app until its conversation is open; leave in order at the end."""
     app = WispApp(Start(model=model, **start))
     async with app.run_test(size=size, notifications=toasts) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ConversationScreen))
         screen = app.screen
         assert isinstance(screen, ConversationScreen)
-        await until(pilot, lambda: screen.link.opened and not screen.box.prompt.disabled)
+        await until(pilot, lambda: screen.link.opened and app.focused is screen.box.prompt)
         yield pilot, screen
         await app.leave()
 

@@ -9,7 +9,7 @@ from wisp_core.records import CallContent, Entry, EntryKind, OutputContent, Prom
 from wisp_core.requests import Approval, ToolKind
 from wisp_tui.app import WispApp
 from wisp_tui.screens.conversation import ConversationScreen
-from wisp_tui.screens.link import Start
+from wisp_tui.screens.start import Start
 from wisp_tui.widgets.queue import Queue
 from wisp_tui.widgets.recall import Draft
 from wisp_tui.widgets.status import Condition, Status

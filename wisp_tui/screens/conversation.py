@@ -1,5 +1,6 @@
 """The conversation: the transcript, questions, what waits, the input, the status line and the keys."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from textual import events, work
@@ -13,9 +14,10 @@ from wisp_tui.messages import Failed, InputReady, LeaveWanted, Opened, ThemeWant
 from wisp_tui.screens.conversation_actions import ConversationActions
 from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.hearing import IDLE, Hearing
-from wisp_tui.screens.link import Link, Start
+from wisp_tui.screens.link import Link
 from wisp_tui.screens.place import branch_of, directory_of
 from wisp_tui.screens.questions import Questions
+from wisp_tui.screens.start import Start
 from wisp_tui.widgets.approval import ApprovalPanel
 from wisp_tui.widgets.input_box import InputBox
 from wisp_tui.widgets.keys import Keys
@@ -29,12 +31,16 @@ STATUS = {ResumeError: 64, SettingsError: 2, UsageError: 2}  # the exit status o
 WELCOME = ("wisp", "Enter sends, / lists the commands, F1 the keys. Esc interrupts, Ctrl-C twice leaves.")
 
 
+NOTHING = Draft()
+
+
 class ConversationScreen(ConversationActions):
     """One thread's place to work in."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: Start, draft: Draft = NOTHING, sent: Sequence[Draft] = ()) -> None:
         super().__init__()
         self._start = start
+        self._typed = (draft, sent)
         self._hearing: Hearing | None = None
         self._saving: Timer | None = None
         self._questions = Questions(self._show_question)
@@ -52,7 +58,11 @@ class ConversationScreen(ConversationActions):
     def on_mount(self) -> None:
         """Take input at once; everything else comes after the first paint."""
         self.drafts = Drafts(self.box)
-        self.box.prompt.focus()
+        draft, sent = self._typed
+        for one in sent:
+            self.box.recall.add(one)
+            self.post_message(InputBox.Sent(one))
+        self.box.put(draft)
         self.call_after_refresh(self._begin)
 
     def on_descendant_focus(self) -> None:

@@ -4,12 +4,12 @@ import asyncio
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wisp_core.errors import ResumeError, WispError
 from wisp_core.records import Outcome
 from wisp_core.requests import Answer, Approval
+from wisp_tui.screens.start import Start
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from wisp_core.events import Published
     from wisp_core.thread import Thread
     from wisp_core.wisp import Wisp
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """How wisp was started; None and empty are what was not given."""
-
-    prompt: str = ""
-    resume: str | None = None
-    newest: bool = False
-    model: str | None = None
-    mode: str | None = None
-    cwd: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
