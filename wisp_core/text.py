@@ -60,6 +60,26 @@ def tail_bytes(text: str, limit: int) -> str:
     return text if len(data) <= limit else data[len(data) - max(0, limit) :].decode("utf-8", "ignore")
 
 
+def whole_end(data: bytes) -> bytes:
+    """Return UTF-8 without an unfinished last character; a single byte stays."""
+    for back in range(1, min(3, len(data) - 1) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:
+            size = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2
+            return data[:-back] if size > back else data
+        if byte < 0x80:
+            break
+    return data
+
+
+def whole_start(data: bytes) -> int:
+    """Return how many bytes at the start of UTF-8 are the rest of a character (at most 3)."""
+    for index, byte in enumerate(data[:4]):
+        if not 0x80 <= byte < 0xC0:
+            return index
+    return 0
+
+
 def shorten(text: str, limit: int) -> str:
     """Return `text` in at most `limit` characters, the last an … where something is left out."""
     return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"

@@ -11,12 +11,14 @@ from dataclasses import asdict, dataclass
 from io import FileIO
 from pathlib import Path
 
+from wisp_core.parts import Part, Reading
 from wisp_core.records import JsonObject
 from wisp_core.requests import KeptOutput
 from wisp_core.settings import KIB
 from wisp_core.settings import Outputs as Limits
-from wisp_core.store.spool import Source, Spooled, make_folder, whole_start
-from wisp_core.text import byte_size, decode
+from wisp_core.store.reading import FileContent, read_part
+from wisp_core.store.spool import Source, Spooled, make_folder
+from wisp_core.text import byte_size, decode, whole_end, whole_start
 
 PAGE_BYTES = 64 * KIB
 COPY_BYTES = 256 * KIB
@@ -83,9 +85,19 @@ class Outputs:
             skipped = whole_start(data)
             start, data = start + skipped, data[skipped:]
         if start + len(data) < total:
-            data = _whole_end(data)
+            data = whole_end(data)
         end = start + len(data)
         return Page(decode(data), start, end if end < total else None, total)
+
+    def read_part(
+        self, call: str, part: Part, *, limit: int = PAGE_BYTES, session: str | None = None
+    ) -> Reading | None:
+        """Return what `part` asks for of an output in at most `limit` bytes; None where it is not kept."""
+        found = self.path(call, session)
+        if found is None:
+            return None
+        with found.open("rb") as file:
+            return read_part(FileContent(file.fileno()), part, limit=limit)
 
 
 class Spool:
@@ -204,7 +216,7 @@ def _trim_head(fd: int) -> int:
     start = max(0, size - LINE_SEARCH_BYTES)
     end = os.pread(fd, LINE_SEARCH_BYTES, start)
     kept = end.rfind(b"\n") + 1
-    size = start + (kept if kept else len(_whole_end(end)))
+    size = start + (kept if kept else len(whole_end(end)))
     os.ftruncate(fd, size)
     return size
 
@@ -243,18 +255,6 @@ def _encoding(decoder: codecs.IncrementalDecoder, block: bytes) -> str:
     except UnicodeDecodeError:
         return "binary"
     return "binary" if b"\0" in block else "utf-8"
-
-
-def _whole_end(data: bytes) -> bytes:
-    """Return `data` without an unfinished last character."""
-    for back in range(1, min(3, len(data) - 1) + 1):
-        byte = data[-back]
-        if byte >= 0xC0:
-            size = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2
-            return data[:-back] if size > back else data
-        if byte < 0x80:
-            break
-    return data
 
 
 def _create(path: Path) -> FileIO:

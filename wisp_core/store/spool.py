@@ -93,11 +93,3 @@ def make_folder(folder: Path) -> None:
     for each in (folder.parent, folder):
         each.mkdir(mode=0o700, parents=True, exist_ok=True)
         each.chmod(0o700)
-
-
-def whole_start(data: bytes) -> int:
-    """Return how many bytes at the start are the rest of a character (at most 3)."""
-    for index, byte in enumerate(data[:4]):
-        if not 0x80 <= byte < 0xC0:
-            return index
-    return 0
