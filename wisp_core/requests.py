@@ -194,6 +194,19 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierFile:
+    """What a file held before the edit `call`: `path` is its real place, `before` None where there was no file.
+
+    `after` is the SHA-256 of what was written.
+    """
+
+    call: str
+    path: str
+    before: bytes | None
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Approval:
     """A question, may this call run? `arguments` in full, `why` it asks, the `rule` that always allows."""
 

@@ -15,7 +15,13 @@ SHOWN_CHARACTERS = 80
 _FENCE = re.compile(r"\A```[A-Za-z]*\s*\n?(.*?)\n?\s*```\Z", re.DOTALL)
 # A string is matched whole so that a comma inside it stays.
 _TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
-_KINDS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
+_KINDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list of texts",
+}
 
 
 def read_arguments(model: type[Arguments], text: str, *, tool: str) -> JsonObject:
@@ -36,7 +42,9 @@ def read_arguments(model: type[Arguments], text: str, *, tool: str) -> JsonObjec
         raise ToolFailure(_explain(tool, model, error=error)) from error
     arguments = checked.model_dump(exclude_unset=True)
     for key, value in arguments.items():
-        if isinstance(value, str) and sound(value) != value:
+        if any(
+            sound(text) != text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)
+        ):
             raise ToolFailure(f"{tool}: {key} holds a NUL or half a character; give it without")
     return arguments
 
@@ -80,6 +88,10 @@ def _load(text: str) -> Any:
 def _short(field: JsonObject) -> JsonObject:
     kinds = [kind for kind in field.get("anyOf", [field]) if kind.get("type") != "null"]
     short: JsonObject = {"type": kinds[0]["type"]}
+    if "enum" in kinds[0]:
+        short["enum"] = kinds[0]["enum"]
+    if "items" in kinds[0]:
+        short["items"] = _short(kinds[0]["items"])
     if "description" in field:
         short["description"] = field["description"]
     return short
@@ -90,10 +102,14 @@ def _takes(model: type[Arguments]) -> str:
     shape = parameters(model)
     required = shape.get("required", [])
     words = [
-        f"{name} ({_KINDS[field['type']]}{'' if name in required else ', optional'})"
+        f"{name} ({_kind(field)}{'' if name in required else ', optional'})"
         for name, field in shape["properties"].items()
     ]
     return ", ".join(words) or "nothing in it"
+
+
+def _kind(field: JsonObject) -> str:
+    return "one of " + "|".join(field["enum"]) if "enum" in field else _KINDS[field["type"]]
 
 
 def _explain(tool: str, model: type[Arguments], *, error: ValidationError) -> str:
@@ -104,5 +120,8 @@ def _explain(tool: str, model: type[Arguments], *, error: ValidationError) -> st
     if first["type"] == "missing":
         return f"{tool} needs {key}; it takes {_takes(model)}"
     expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    if not key:
+        # A rule about several arguments together says itself what is wrong.
+        return f"{tool}: {expected}; it takes {_takes(model)}"
     found = one_line(sound(json.dumps(first["input"], default=str, ensure_ascii=False)), SHOWN_CHARACTERS)
     return f"{tool}: {key} is wrong: expected {expected}, found {found}; it takes {_takes(model)}"

@@ -2,14 +2,11 @@
 
 import asyncio
 import codecs
-import difflib
 import os
-import stat
 import threading
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from pydantic import Field
 
@@ -19,14 +16,13 @@ from wisp_core.settings import KIB
 from wisp_core.text import byte_size
 from wisp_core.tools.budget import Budget
 from wisp_core.tools.capture import BINARY_SAMPLE_BYTES, is_binary
+from wisp_core.tools.files import Protection, locate, missing, open_file, place_of
+from wisp_core.tools.ledger import Ledger
 from wisp_core.tools.page import Page, cut_page
 from wisp_core.tools.tool import Arguments, Running, Tool
 
 BLOCK_BYTES = 64 * KIB
 TRAILER_BYTES = 200
-# Of a directory at most this many names are looked at for the nearest.
-NAMES_LOOKED_AT = 2000
-PSEUDO_FOLDERS = ("/proc", "/sys", "/dev")
 CRLF, CRLF_MARK = "\r\n", "␍"
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _TYPES = (
@@ -42,16 +38,6 @@ _TYPES = (
 )
 
 
-class Protection(Protocol):
-    """Tells why a path may not be read, empty where it may."""
-
-    def refuse_path(self, path: Path) -> str:
-        """Judge a path before it is opened, symlinks resolved."""
-
-    def refuse_opened(self, fd: int, path: Path) -> str:
-        """Judge an open file by where it really is, and by device and inode."""
-
-
 class FileArguments(Arguments):
     """The file's path, and the lines: from `offset` (1 is the first), `limit` of them."""
 
@@ -61,17 +47,18 @@ class FileArguments(Arguments):
 
 
 class ReadFile(Tool[FileArguments]):
-    """Reads files; a relative path starts at `cwd`."""
+    """Reads files; a relative path starts at `cwd`; what was read is noted in the `ledger`."""
 
     name = "read_file"
     kind = ToolKind.READS
     description = "Read a text file as numbered lines, a page at a time."
     arguments = FileArguments
 
-    def __init__(self, cwd: Path, budget: Budget, *, protection: Protection) -> None:
+    def __init__(self, cwd: Path, budget: Budget, *, protection: Protection, ledger: Ledger | None = None) -> None:
         self._cwd = cwd
         self._budget = budget
         self._protection = protection
+        self._ledger = ledger or Ledger()
 
     async def run(self, arguments: FileArguments, running: Running) -> ToolResult:
         """Return a page of the file.
@@ -88,64 +75,21 @@ class ReadFile(Tool[FileArguments]):
         return ToolResult(text, bytes=len(text.encode()), lines=text.count("\n") + 1)
 
     def _read(self, arguments: FileArguments, stopped: threading.Event) -> str:
-        path = self._locate(arguments.path)
+        path = locate(arguments.path, self._cwd, protection=self._protection)
         try:
-            _refuse_unreadable(path, os.stat(path))
-            # A FIFO or a device that takes the file's place meanwhile is opened without waiting, then refused.
-            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise ToolFailure(self._missing(path)) from error
-        except OSError as error:
-            raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
+            fd = open_file(path, protection=self._protection)
+        except FileNotFoundError as error:
+            raise ToolFailure(missing(path)) from error
         with open(fd, "rb", buffering=0) as file:
-            _refuse_unreadable(path, os.fstat(fd))
-            self._refuse(self._protection.refuse_opened(fd, path))
+            since = os.fstat(fd)
             try:
-                return _page(file, path, arguments=arguments, limit=self._budget.bytes, stopped=stopped)
+                text = _page(file, path, arguments=arguments, limit=self._budget.bytes, stopped=stopped)
+                place = place_of(fd, path)
+                if place is not None and not stopped.is_set():
+                    self._ledger.note_read(file, place, since=since)
+                return text
             except OSError as error:
                 raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
-
-    def _locate(self, given: str) -> Path:
-        if given.startswith("~"):
-            given = os.path.expanduser(given)
-        path = self._cwd / given
-        self._refuse(self._protection.refuse_path(path))
-        return path
-
-    def _refuse(self, why: str) -> None:
-        if why:
-            raise ToolFailure(why)
-
-    def _missing(self, path: Path) -> str:
-        """Return what to say of a path that is not there, with the nearest that is."""
-        parent = path.parent
-        if path.is_symlink():
-            return f"{path} is a link to {os.readlink(path)}, which does not exist"
-        while not parent.is_dir() and parent != parent.parent:
-            parent = parent.parent
-        wanted = path.relative_to(parent).parts[0]
-        near = difflib.get_close_matches(wanted, _names(parent), n=1, cutoff=0.5)
-        return f"there is no {path}; the nearest that exists is {parent / near[0] if near else parent}"
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as found:
-            return sorted(entry.name for entry in islice(found, NAMES_LOOKED_AT))
-    except OSError:
-        return []
-
-
-def _refuse_unreadable(path: Path, found: os.stat_result) -> None:
-    mode = found.st_mode
-    if stat.S_ISDIR(mode):
-        raise ToolFailure(f"{path} is a directory, no file")
-    if not stat.S_ISREG(mode):
-        kind = "FIFO" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
-        raise ToolFailure(f"{path} is a {kind}, no file that can be read")
-    real = os.path.realpath(path)
-    if any(real == folder or real.startswith(f"{folder}/") for folder in PSEUDO_FOLDERS):
-        raise ToolFailure(f"{path} is the system's own ({real}), no file on a disk")
 
 
 def _page(file: IO[bytes], path: Path, *, arguments: FileArguments, limit: int, stopped: threading.Event) -> str:

@@ -47,17 +47,31 @@ class Registry:
         found = self._find(tool)
         return read_arguments(found.arguments, arguments, tool=found.name)
 
-    async def run(self, tool: str, arguments: JsonObject, *, call: str, progress: Callable[[str], None]) -> ToolResult:
-        """Run the tool with checked arguments and return its bounded result.
+    async def preview(self, tool: str, arguments: JsonObject) -> str:
+        """Return what a call with checked arguments will do, for an approval; empty where the arguments say it.
+
+        Raises:
+            ToolFailure: it cannot be done, so nobody need be asked; in one line for the model.
+        """
+        found = self._find(tool)
+        try:
+            return await found.preview(found.arguments.model_validate(arguments))
+        except ToolFailure as failure:
+            raise _short(failure) from failure
+
+    async def run(
+        self, tool: str, arguments: JsonObject, *, call: str, progress: Callable[[str], None], place: str = ""
+    ) -> ToolResult:
+        """Run the tool with checked arguments and return its bounded result; `place` is the permitted real path.
 
         Raises:
             ToolFailure: it could not be done, in one line for the model.
         """
         found = self._find(tool)
         try:
-            return await found.run(found.arguments.model_validate(arguments), Running(call, progress))
+            return await found.run(found.arguments.model_validate(arguments), Running(call, progress, place))
         except ToolFailure as failure:
-            raise ToolFailure(one_line(sound(str(failure)), FAILURE_CHARACTERS)) from failure
+            raise _short(failure) from failure
         except Exception as error:  # noqa: BLE001 -- the named edge: a tool's bug is its result, the turn goes on
             said = one_line(sound(f"{tool} failed inside wisp: {type(error).__name__}: {error}"), FAILURE_CHARACTERS)
             return ToolResult(said, ok=False, bytes=len(said.encode()), lines=1)
@@ -77,3 +91,7 @@ class Registry:
             raise ToolFailure(f"there is no tool {asked}; this conversation has none")
         hint = f"the nearest is {near[0]}" if near else f"the tools are {', '.join(self._tools)}"
         raise ToolFailure(f"there is no tool {asked}; {hint}")
+
+
+def _short(failure: ToolFailure) -> ToolFailure:
+    return ToolFailure(one_line(sound(str(failure)), FAILURE_CHARACTERS))

@@ -21,10 +21,14 @@ Given = TypeVar("Given", bound=Arguments)
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One run of a tool: its `call` id, and `progress`, which shows the person a part of the output as it comes."""
+    """One run of a tool: its `call` id, and `progress`, which shows the person a part of the output as it comes.
+
+    `place` is the real path that was permitted, empty where none was judged: what writes goes there or nowhere.
+    """
 
     call: str
     progress: Callable[[str], None]
+    place: str = ""
 
 
 class Tool(ABC, Generic[Given]):
@@ -42,6 +46,14 @@ class Tool(ABC, Generic[Given]):
         Raises:
             ToolFailure: it could not be done, in one line for the model.
         """
+
+    async def preview(self, arguments: Given) -> str:
+        """Return what the run will do, exactly, for the person who is asked; empty where the arguments say it.
+
+        Raises:
+            ToolFailure: it cannot be done, in one line for the model.
+        """
+        return ""
 
     async def close(self) -> None:
         """Let go of what the tool holds when the conversation is closed."""
