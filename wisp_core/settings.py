@@ -94,12 +94,18 @@ class Retries(Section):
 
 
 class Embedded(Section):
-    """The embedded model: `threads` None for cores less one, `batch` in tokens, `cache_mib` of saved prompts."""
+    """The embedded model: `threads` None for cores less one, `batch` in tokens, `cache_mib` of saved prompts.
+
+    So small a model repeats itself for ever at the server's own sampling; `most_output` in tokens bounds what is left.
+    """
 
     window: int = Field(8192, ge=512, le=8192)
     threads: int | None = Field(None, ge=1)
     batch: int = Field(128, ge=16)
     cache_mib: int = Field(256, ge=0)
+    temperature: float = Field(0.2, ge=0, le=2)
+    repeat_penalty: float = Field(1.1, gt=0, le=2)
+    most_output: int = Field(1024, ge=1)
 
 
 class Endpoint(Section):

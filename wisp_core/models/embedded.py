@@ -282,7 +282,9 @@ class EmbeddedBackend:
             child.stop()
             raise
         server = Server(f"{address}/v1", key, timeouts=self._timeouts, label=self.endpoint)
-        self._inner = ChatBackend(self.name, server, model="embedded", profile=Profile(tools=False))
+        sampling = (("temperature", chosen.temperature), ("repeat_penalty", chosen.repeat_penalty))
+        profile = Profile(tools=False, most_output=chosen.most_output, sampling=sampling)
+        self._inner = ChatBackend(self.name, server, model="embedded", profile=profile)
         return self._inner
 
     async def _explain(self, error: ModelError) -> ModelError:

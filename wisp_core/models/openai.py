@@ -63,6 +63,7 @@ class Profile:
     """What is known of a model before its server is asked: the windows of config and catalogue, in tokens.
 
     `probes` tells that the server may be asked about itself; `output_key` names the limit of the reply.
+    `most_output` bounds a reply that nothing else bounds more, in tokens; `sampling` goes with every request.
     """
 
     window: int | None = None
@@ -70,6 +71,8 @@ class Profile:
     probes: bool = True
     tools: bool = True
     output_key: str = "max_tokens"
+    most_output: int | None = None
+    sampling: tuple[tuple[str, float], ...] = ()
 
 
 class ChatBackend:
@@ -222,8 +225,10 @@ class ChatBackend:
             body["return_progress"] = True
         if request.tools and self.capabilities.tools:
             body["tools"] = write_tools(request.tools)
-        if request.max_output is not None:
-            body[self._profile.output_key] = request.max_output
+        body |= dict(self._profile.sampling)
+        limits = [limit for limit in (request.max_output, self._profile.most_output) if limit is not None]
+        if limits:
+            body[self._profile.output_key] = min(limits)
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if schema is not None and guided:

@@ -175,3 +175,12 @@ async def test_it_ends_when_the_process_that_started_it_is_killed(request):
     parent.communicate()
     psutil.wait_procs([child], timeout=5)
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+async def test_a_reply_of_the_embedded_model_ends_by_itself_or_at_its_own_limit():
+    settings = Settings(embedded=Embedded(window=2048, most_output=8))
+    backend = open_backend(EMBEDDED, settings, environ={})
+    found = await ask(backend, prompt("Count from one to one hundred."))
+    assert finish(found) == "length"
+    assert usage(found).completion == 8
+    await backend.close()
