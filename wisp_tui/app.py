@@ -125,7 +125,8 @@ class WispApp(App[None]):
         if isinstance(first, StartScreen):
             self._early = []
             # On top of it and not in its place: Textual cannot take the first screen away.
-            await self.push_screen(loaded.ConversationScreen(self._start, *await first.hand_over()))
+            draft, sent = await first.hand_over()
+            await self.push_screen(loaded.ConversationScreen(self._start, draft=draft, sent=sent))
             await first.remove_children()
 
     def on_opened(self, event: Opened) -> None:
@@ -206,8 +207,6 @@ class WispApp(App[None]):
         """Close the conversation as far as that goes, so that no tool and no model is left running, and end."""
         try:
             await self.leave(1)
-        except Exception as error:  # noqa: BLE001  the edge: the first fault is told, this one is only its echo
-            self.log(error)
         finally:
             self._return_code = 1
             self._close_messages_no_wait()
@@ -237,7 +236,7 @@ def write_report(error: BaseException) -> Path:
     Raises:
         OSError: the home cannot be written.
     """
-    from wisp_core.settings import home_path
+    from wisp_core.settings import home_path  # settings bring pydantic, which a start does not wait for
 
     folder = home_path() / "crash"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -37,8 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM", "dumb") == "dumb":
         return refuse(NO_TERMINAL)
     # After the arguments: a wrong one, or --list, need not wait for Textual.
-    from wisp_tui.app import WispApp
-    from wisp_tui.screens.start import Start
+    from wisp_tui.app import WispApp  # keeps Textual off the path of --list and of a wrong argument
+    from wisp_tui.screens.start import Start  # likewise
 
     start = Start(given.prompt, given.resume, given.newest, given.model, given.mode, given.cwd)
     app = WispApp(start)
@@ -58,11 +58,11 @@ def refuse(sentence: str) -> int:
 
 def list_threads() -> int:
     """Print the threads of this home, one a line."""
-    import asyncio
+    import asyncio  # heavy, and only --list needs it before the app
 
-    from wisp_core.errors import WispError
-    from wisp_core.text import displayable, one_line
-    from wisp_core.wisp import Wisp
+    from wisp_core.errors import WispError  # heavy, and only --list needs it before the app
+    from wisp_core.text import displayable, one_line  # heavy, and only --list needs it before the app
+    from wisp_core.wisp import Wisp  # heavy, and only --list needs it before the app
 
     async def rows() -> list[str]:
         wisp = await Wisp.open(face="tui")

@@ -21,7 +21,7 @@ FULL = Condition(
 
 
 def test_it_tells_everything_where_there_is_room() -> None:
-    text = line(FULL, 200, 112.0).plain
+    text = line(FULL, 200, clock=112.0).plain
     for part in (
         "run_command 12 s",
         "2 queued",
@@ -36,11 +36,11 @@ def test_it_tells_everything_where_there_is_room() -> None:
 
 
 def test_an_estimate_is_marked() -> None:
-    assert "context ~53%" in line(Condition(share=0.53, estimated=True), 80, 0.0).plain
+    assert "context ~53%" in line(Condition(share=0.53, estimated=True), 80, clock=0.0).plain
 
 
 def test_a_narrow_line_keeps_what_runs_what_waits_and_the_context() -> None:
-    text = line(FULL, 58, 112.0).plain
+    text = line(FULL, 58, clock=112.0).plain
     assert "run_command 12 s" in text
     assert "context 53%" in text
     assert "tokens" not in text
@@ -48,14 +48,14 @@ def test_a_narrow_line_keeps_what_runs_what_waits_and_the_context() -> None:
 
 @given(st.integers(min_value=1, max_value=200), st.text(max_size=80), st.text(max_size=80))
 def test_it_never_takes_more_than_the_width(width: int, model: str, branch: str) -> None:
-    text = line(Condition(model=model, branch=branch, share=0.5, doing="writing", tokens=5), width, 0.0).plain
+    text = line(Condition(model=model, branch=branch, share=0.5, doing="writing", tokens=5), width, clock=0.0).plain
     assert cell_len(text) <= width
     assert "\x1b" not in text
 
 
 def test_the_bar_marks_target_and_budget() -> None:
-    assert meter(0.53, 0.60, 0.85).plain == "━━━━━━─┼──┼─"
-    assert meter(0.9, 0.60, 0.85).plain == "━━━━━━━╋━━╋─"
+    assert meter(0.53, target=0.60, budget=0.85).plain == "━━━━━━─┼──┼─"
+    assert meter(0.9, target=0.60, budget=0.85).plain == "━━━━━━━╋━━╋─"
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (12.9, "12 s"), (65, "1 min 05 s")])

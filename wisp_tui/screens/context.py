@@ -41,7 +41,7 @@ class ContextScreen(Screen[None]):
         Binding("enter", "expand", "Exact text", show=False),
     ]
 
-    def __init__(self, composition: Composition, window: int | None, expand: Callable[[str, str], None]) -> None:
+    def __init__(self, composition: Composition, window: int | None, *, expand: Callable[[str, str], None]) -> None:
         super().__init__()
         self._composition = composition
         self._window = window

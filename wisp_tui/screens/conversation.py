@@ -37,7 +37,7 @@ NOTHING = Draft()
 class ConversationScreen(ConversationActions):
     """One thread's place to work in."""
 
-    def __init__(self, start: Start, draft: Draft = NOTHING, sent: Sequence[Draft] = ()) -> None:
+    def __init__(self, start: Start, *, draft: Draft = NOTHING, sent: Sequence[Draft] = ()) -> None:
         super().__init__()
         self._start = start
         self._typed = (draft, sent)
@@ -90,7 +90,7 @@ class ConversationScreen(ConversationActions):
     def _show_thread(self) -> None:
         thread, wisp = self.link.thread, self.link.wisp
         record, status = thread.record, self.query_one(Status)
-        self._hearing = Hearing(record, self.transcript, status)
+        self._hearing = Hearing(record, transcript=self.transcript, status=status)
         status.tell(
             doing=IDLE,
             since=None,
@@ -220,7 +220,7 @@ class ConversationScreen(ConversationActions):
             case Restyle(theme):
                 self.post_message(ThemeWanted(theme))
             case Page(call, title, text):
-                self.show_page(call, title, text)
+                self.show_page(call, title=title, text=text)
             case Leave():
                 self.post_message(LeaveWanted())
 
@@ -237,7 +237,7 @@ class ConversationScreen(ConversationActions):
     def on_transcript_open_requested(self, event: Transcript.OpenRequested) -> None:
         """Page a block."""
         where = f"entry {event.entry}" if event.entry is not None else "note"
-        self.show_page(event.call or "", where, event.text)
+        self.show_page(event.call or "", title=where, text=event.text)
 
     async def leave(self) -> None:
         """Keep what is unsent and close the conversation."""

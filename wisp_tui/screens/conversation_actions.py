@@ -129,7 +129,7 @@ class ConversationActions(Screen[None]):
         if self.link.opened:
             thread = self.link.thread
             window = thread.window.tokens if thread.window else None
-            self.app.push_screen(ContextScreen(thread.next_request(), window, self.show_text))
+            self.app.push_screen(ContextScreen(thread.next_request(), window, expand=self.show_text))
 
     @work(group="line")
     async def action_output(self) -> None:
@@ -140,7 +140,7 @@ class ConversationActions(Screen[None]):
             except WispError as error:
                 self.app.notify(error.sentence(), markup=False)
             else:
-                self.show_page(page.call, page.title, page.text)
+                self.show_page(page.call, title=page.title, text=page.text)
 
     @work(group="history")
     async def action_history(self) -> None:
@@ -176,7 +176,7 @@ class ConversationActions(Screen[None]):
         for name, usage, text in self.link.commands:
             yield f"/{name}", text, partial(self._offer, name, bool(usage))
 
-    def show_page(self, call: str, title: str, text: str) -> None:
+    def show_page(self, call: str, *, title: str, text: str) -> None:
         """Page an output, whole where it is kept, else as it was returned."""
 
         async def read(offset: int) -> Part:
@@ -187,7 +187,7 @@ class ConversationActions(Screen[None]):
 
     def show_text(self, title: str, text: str) -> None:
         """Page a text."""
-        self.show_page("", title, text)
+        self.show_page("", title=title, text=text)
 
     def _offer(self, name: str, takes_words: bool) -> None:
         self.box.put(Draft(f"/{name} " if takes_words else f"/{name}"))

@@ -15,7 +15,7 @@ QUIET = frozenset({"loading", "prompt"})  # notes that only the status line tell
 class Hearing:
     """Hears one thread; `record` is read only."""
 
-    def __init__(self, record: ThreadRecord, transcript: Transcript, status: Status) -> None:
+    def __init__(self, record: ThreadRecord, *, transcript: Transcript, status: Status) -> None:
         self._record = record
         self._transcript = transcript
         self._status = status

@@ -38,7 +38,7 @@ class Condition:
     tokens: int = 0
 
 
-def line(now: Condition, width: int, clock: float) -> Content:
+def line(now: Condition, width: int, *, clock: float) -> Content:
     """Return the line in at most `width` cells; what matters least goes first when it is narrow."""
     parts = _parts(now, clock)
     for leave in ("tokens", "branch", "directory", "mode", "bar", "model", "queued"):
@@ -63,7 +63,7 @@ def _parts(now: Condition, clock: float) -> dict[str, Content]:
         word = "held" if now.held else "queued"
         parts["queued"] = Content.assemble((f"{now.queued} {word}", "$text-warning"))
     if now.share is not None:
-        parts["bar"] = meter(now.share, now.target, now.budget)
+        parts["bar"] = meter(now.share, target=now.target, budget=now.budget)
         mark = "~" if now.estimated else ""
         parts["share"] = Content(f"context {mark}{now.share * 100:.0f}%")
     muted = {
@@ -76,7 +76,7 @@ def _parts(now: Condition, clock: float) -> dict[str, Content]:
     return parts | {name: Content.styled(text, "$foreground 60%") for name, text in muted.items() if text}
 
 
-def meter(share: float, target: float, budget: float) -> Content:
+def meter(share: float, *, target: float, budget: float) -> Content:
     """Return the context bar, with marks at target and budget."""
     filled = max(0, min(BAR_CELLS, round(share * BAR_CELLS)))
     marks = {min(BAR_CELLS - 1, int(target * BAR_CELLS)), min(BAR_CELLS - 1, int(budget * BAR_CELLS))}
@@ -127,7 +127,7 @@ class Status(Widget, can_focus=False):
 
     def render(self) -> Content:
         """Return the line for the width there is."""
-        return line(self.condition, max(1, self.size.width), self.clock())
+        return line(self.condition, max(1, self.size.width), clock=self.clock())
 
     def _tick(self) -> None:
         if self.condition.since is not None:
