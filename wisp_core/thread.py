@@ -23,6 +23,7 @@ from wisp_core.events import (
 from wisp_core.journal import Journal
 from wisp_core.models.backend import ModelBackend
 from wisp_core.models.catalogue import open_backend
+from wisp_core.parts import Part, Reading
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import CommandContent, Mode, Outcome, OutputContent, ThreadRecord
 from wisp_core.requests import Answer, Approval, Composition, Estimate, Window
@@ -68,7 +69,7 @@ class Thread:
         self._asking = asyncio.Lock()
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | None = None
-        self._backend = self._open(model or record.model)
+        self._backend = _open(furniture, model or record.model)
 
     @property
     def model(self) -> str:
@@ -136,7 +137,7 @@ class Thread:
         """
         if model is not None and model != self._backend.name:
             async with self._order:
-                old, self._backend = self._backend, self._open(model)
+                old, self._backend = self._backend, _open(self._furniture, model)
                 await old.close()
         await self._prepare()
         if model is not None and model != self.record.model:
@@ -178,15 +179,20 @@ class Thread:
 
     async def output_page(self, call: str, offset: int = 0) -> Page | None:
         """Return a page of a stored output from byte `offset`, None where nothing more than the result is kept."""
-        for entry in reversed(self.record.active_entries()):
-            content = entry.content
-            if isinstance(content, OutputContent | CommandContent) and content.call == call and content.kept:
-                read = partial(self._furniture.outputs.read_page, call, offset, session=content.kept)
-                return await asyncio.to_thread(read)
-        return None
+        found = _find_output(self.record, call)
+        if found is None or not found.kept:
+            return None
+        read = partial(self._furniture.outputs.read_page, call, offset, session=found.kept)
+        return await asyncio.to_thread(read)
 
-    def _open(self, model: str) -> ModelBackend:
-        return open_backend(model, self._furniture.settings, environ=self._furniture.environ)
+    async def read_output(self, call: str, part: Part) -> Reading | None:
+        """Return a part of an output, of what the tool returned where no more is kept; None where there is none."""
+        found = _find_output(self.record, call)
+        if found is None:
+            return None
+        returned = found.text if isinstance(found, OutputContent) else found.output
+        read = partial(self._furniture.outputs.read_part, call, part, session=found.kept or None, returned=returned)
+        return await asyncio.to_thread(read)
 
     async def _prepare(self) -> None:
         """Record the thread's start before its first event, and the end of a turn that a crash left open."""
@@ -241,3 +247,14 @@ class Thread:
 
     async def _write(self, data: EventData, turn: int | None = None) -> None:
         await self._furniture.journal.record(self.record, data, turn=turn)
+
+
+def _open(furniture: Furniture, model: str) -> ModelBackend:
+    return open_backend(model, furniture.settings, environ=furniture.environ)
+
+
+def _find_output(record: ThreadRecord, call: str) -> OutputContent | CommandContent | None:
+    for entry in reversed(record.active_entries()):
+        if isinstance(entry.content, OutputContent | CommandContent) and entry.content.call == call:
+            return entry.content
+    return None

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from io import FileIO
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from wisp_core.records import JsonObject
 from wisp_core.requests import KeptOutput
 from wisp_core.settings import KIB
 from wisp_core.settings import Outputs as Limits
-from wisp_core.store.reading import FileContent, read_part
+from wisp_core.store.reading import FileContent, TextContent, read_part
 from wisp_core.store.spool import Source, Spooled, make_folder
 from wisp_core.text import byte_size, decode, whole_end, whole_start
 
@@ -90,14 +90,18 @@ class Outputs:
         return Page(decode(data), start, end if end < total else None, total)
 
     def read_part(
-        self, call: str, part: Part, *, limit: int = PAGE_BYTES, session: str | None = None
+        self, call: str, part: Part, *, limit: int = PAGE_BYTES, session: str | None = None, returned: str | None = None
     ) -> Reading | None:
-        """Return what `part` asks for of an output in at most `limit` bytes; None where it is not kept."""
+        """Return what `part` asks for of an output in at most `limit` bytes.
+
+        Where it is not kept, the part is of what the tool `returned`, and says so; None where that is not given.
+        """
         found = self.path(call, session)
         if found is None:
-            return None
+            return None if returned is None else _as_returned(read_part(TextContent(returned), part, limit=limit))
         with found.open("rb") as file:
             return read_part(FileContent(file.fileno()), part, limit=limit)
+
 
 
 class Spool:
@@ -193,6 +197,10 @@ class Spool:
         os.lseek(fd, head, os.SEEK_SET)
         _write_all(fd, (b"\n" if mid_line else b"") + marker.encode() + tail)
         return after, until
+
+
+def _as_returned(reading: Reading) -> Reading:
+    return replace(reading, note=f"as the tool returned it, nothing more is kept; {reading.note}")
 
 
 def _copy(fd: int, sources: list[Source], *, limit: int) -> None:
