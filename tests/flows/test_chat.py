@@ -243,21 +243,3 @@ def test_a_home_of_a_newer_wisp_is_refused_and_left_as_it_is(chat: Chat):
 def test_the_audit_of_a_sound_home_verifies(chat: Chat):
     chat.run("--model", chat.script({"text": "ok"}), typed="hello")
     assert chat.wisp("audit", "verify").status == 0
-
-
-def test_a_large_output_is_bounded_for_the_model_and_shown_whole_in_this_and_later_sessions(chat: Chat):
-    many = {"calls": [{"name": "run_command", "arguments": {"command": "seq 1 20000"}}]}
-    model = chat.script(many, {"text": "many lines"}, window=8192)
-    ran = chat.run("--json", "--model", model, "--allow", "run_command(seq *)", typed="count\n/last\n")
-    (result,) = ran.events("tool.result")
-    assert len(result["data"]["text"].encode()) <= 4096
-    assert "held back" in result["data"]["text"]
-    (kept,) = ran.events("output.kept")
-    whole = "exit status: 0\nstdout:\n" + "".join(f"{n}\n" for n in range(1, 20001))
-    assert kept["data"]["bytes"] == len(whole.rstrip("\n").encode()) or kept["data"]["bytes"] == len(whole.encode())
-    shown = ran.events("view")[0]["data"]["text"]
-    assert shown.rstrip("\n") == whole.rstrip("\n")
-    later = chat.run(
-        "--json", "--continue", "--model", chat.script({"text": "ok"}), typed=f"/show {result['data']['call']}\n"
-    )
-    assert later.events("view")[0]["data"]["text"] == shown

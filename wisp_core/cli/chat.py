@@ -1,18 +1,22 @@
 """`wisp chat`: a conversation line by line, for people on a plain terminal and for programs."""
 
 import asyncio
+import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import assert_never
 
-from wisp_core.cli.lines import Approve, LineReader, Order, Say, Shell, Typed, Wrong, is_terminal, pump
+from wisp_core.cli.lines import Approve, LineReader, Order, Pump, Say, Shell, Typed, Wrong, is_terminal
+from wisp_core.cli.paging import run_pager
 from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
 from wisp_core.commands.registry import run
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
 from wisp_core.errors import ResumeError, WispError
 from wisp_core.events import ApprovalRequested, Event, Published, TurnEnd
+from wisp_core.parts import FromLine, Part
 from wisp_core.records import JsonObject, Mode, Outcome
 from wisp_core.requests import Answer, Approval, Verdict
 from wisp_core.thread import Thread
@@ -79,6 +83,8 @@ class ChatFace:
         self._thread: Thread | None = None
         self._status = 0
         self._left = False
+        self._pump: Pump | None = None
+        self._paging = False
 
     async def run(self) -> int:
         """Take what is typed until the end of the input."""
@@ -90,7 +96,7 @@ class ChatFace:
         loop.add_signal_handler(signal.SIGTERM, self._leave)
         if self._options.prompt:
             self._typed.put_nowait(Say(self._options.prompt))
-        pump(sys.stdin.buffer, self._take)
+        self._pump = Pump(sys.stdin.buffer, self._take)
         self._printer.ready()
         while (typed := await self._typed.get()) is not None:
             if not await self._handle(typed):
@@ -155,10 +161,10 @@ class ChatFace:
 
     async def _follow(self, result: Result) -> bool:
         match result:
-            case Said(title, text):
-                self._printer.view(title, text)
-            case Page(call, title, text):
-                self._printer.view(title, await self._whole(call, text))
+            case Said():
+                self._printer.view(result)
+            case Page():
+                await self._show_output(result)
             case Restyle():
                 self._printer.error("this face has no colours to change; wisp-tui has")
             case Begin() | Open():
@@ -179,18 +185,34 @@ class ChatFace:
         await self._thread.close()
         self._thread = moved
 
-    async def _whole(self, call: str, text: str) -> str:
-        """Return the whole output as it is kept, page by page, else the text that was returned."""
+    async def _show_output(self, page: Page) -> None:
+        """Show an output: to a program its first page, on a terminal through `$PAGER`, else whole."""
         assert self._thread is not None
-        parts: list[str] = []
-        offset: int | None = 0
-        while offset is not None:
-            page = await self._thread.output_page(call, offset)
-            if page is None:
-                return text
-            parts.append(page.text)
-            offset = page.next
-        return "".join(parts)
+        if self._options.json:
+            reading = await self._thread.read_output(page.call, FromLine())
+            self._printer.view(Said(page.title, page.text, reading))
+            return
+        if self._terminal and sys.stdout.isatty() and self._pump is not None:
+            with self._pump.paused():
+                self._paging = True
+                shown = await run_pager(self._texts(page), os.environ)
+                self._paging = False
+            if shown:
+                return
+        self._printer.view(Said(page.title, "".join([text async for text in self._texts(page)])))
+
+    async def _texts(self, page: Page) -> AsyncIterator[str]:
+        """Yield the whole output as it is kept, page by page, else the text that was returned, which it says."""
+        assert self._thread is not None
+        part: Part | None = FromLine()
+        while part is not None:
+            reading = await self._thread.read_output(page.call, part)
+            if reading is None:
+                return
+            if part == FromLine():
+                yield f"{page.title}: {reading.note if reading.next is None else 'all of it'}\n"
+            yield reading.text
+            part = reading.next
 
     async def _ask(self, approval: Approval) -> Answer:
         """Wait for the person's answer; where none can come the answer is no."""
@@ -232,7 +254,9 @@ class ChatFace:
         future.set_result(Answer(approve.verdict, approve.reason, by=by))
 
     def _interrupt(self) -> None:
-        """Ctrl-C: interrupt the turn; with none running, or nobody to go on, leave."""
+        """Ctrl-C: interrupt the turn; with none running, or nobody to go on, leave. In a pager it is the pager's."""
+        if self._paging:
+            return
         running = self._thread is not None and self._thread.cancel()
         if not running or not self._terminal:
             self._leave()

@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import os
+import select
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeAlias
 
@@ -114,25 +117,58 @@ def parse_object(line: str) -> Typed:
     return Wrong("an object needs one of the keys prompt, command, approve")
 
 
-def pump(stream: BinaryIO, take: Callable[[str | None], None]) -> threading.Thread:
-    """Read lines in a thread and hand each, then None, to `take` in the running loop.
+class Pump:
+    """Reads lines in a thread and hands each, then None, to `take` in the running loop.
 
-    A daemon thread: a read that waits for a terminal must not keep the program from leaving.
+    A daemon thread: a read that waits for a terminal must not keep the program from leaving. While `paused` nothing is
+    read from a terminal, so that another program may.
     """
-    loop = asyncio.get_running_loop()
 
-    def read() -> None:
+    def __init__(self, stream: BinaryIO, take: Callable[[str | None], None]) -> None:
+        self._stream = stream
+        self._take = take
+        self._loop = asyncio.get_running_loop()
+        self._free = threading.Event()
+        self._free.set()
+        self._woken, self._wake = os.pipe()
+        threading.Thread(target=self._read, name="standard input", daemon=True).start()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the terminal alone meanwhile; a line that was begun is the other program's."""
+        self._free.clear()
+        os.write(self._wake, b"x")
         try:
-            for raw in iter(lambda: stream.readline(LINE_BYTES), b""):
-                loop.call_soon_threadsafe(take, decode(raw).rstrip("\r\n"))
-            loop.call_soon_threadsafe(take, None)
+            yield
+        finally:
+            self._free.set()
+
+    def _read(self) -> None:
+        try:
+            terminal = self._stream.isatty()
+            while True:
+                if terminal and not self._line_waits():
+                    continue
+                raw = self._stream.readline(LINE_BYTES)
+                if not raw:
+                    break
+                self._hand(decode(raw).rstrip("\r\n"))
+            self._hand(None)
         except (RuntimeError, ValueError, OSError):
             # The loop, or the stream, was closed while the read waited: there is nobody left to tell.
             return
 
-    thread = threading.Thread(target=read, name="standard input", daemon=True)
-    thread.start()
-    return thread
+    def _hand(self, line: str | None) -> None:
+        self._loop.call_soon_threadsafe(self._take, line)
+
+    def _line_waits(self) -> bool:
+        """Wait for a line of the terminal, or through a pause; False after one."""
+        ready, _, _ = select.select([self._woken, self._stream.fileno()], [], [])
+        if self._woken not in ready:
+            return True
+        os.read(self._woken, 1)
+        self._free.wait()
+        return False
 
 
 def is_terminal() -> bool:

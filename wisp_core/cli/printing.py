@@ -4,6 +4,7 @@ import json
 import sys
 from typing import Protocol, TextIO
 
+from wisp_core.commands.results import Said
 from wisp_core.events import Event, Live, Published, Response, ToolCalled, ToolReturned, TurnEnd
 from wisp_core.records import JsonObject
 from wisp_core.requests import Approval
@@ -25,7 +26,7 @@ class Printer(Protocol):
     def error(self, text: str) -> None:
         """Show what was wrong, one sentence."""
 
-    def view(self, title: str, text: str) -> None:
+    def view(self, said: Said) -> None:
         """Show the result of a slash command."""
 
     def ask(self, approval: Approval) -> None:
@@ -50,10 +51,14 @@ class JsonPrinter:
         """Print a note of kind `error`."""
         self._print(Live("note", None, None, {"kind": "error", "text": text}).as_object())
 
-    def view(self, title: str, text: str) -> None:
-        """Print a view."""
-        if title or text:
-            self._print(Live("view", None, None, {"title": title, "text": text}).as_object())
+    def view(self, said: Said) -> None:
+        """Print a view; of an output the part itself, what it is, and which part comes next, if any."""
+        data: JsonObject = {"title": said.title, "text": said.text}
+        if said.reading is not None:
+            data |= {"text": said.reading.text, "note": said.reading.note}
+            data |= {"next": str(said.reading.next)} if said.reading.next else {}
+        if said.title or said.text:
+            self._print(Live("view", None, None, data).as_object())
 
     def ask(self, approval: Approval) -> None:
         """Print nothing: the recorded `approval.requested` is the question."""
@@ -136,10 +141,10 @@ class PlainPrinter:
         self._end_line()
         self._err(f"wisp: {displayable(text)}")
 
-    def view(self, title: str, text: str) -> None:
+    def view(self, said: Said) -> None:
         """Print the text; it is no reply, so it goes where notes go, but on a terminal that is the same place."""
-        if title or text:
-            self._err(displayable(text))
+        if said.title or said.text:
+            self._err(displayable(said.text))
 
     def ask(self, approval: Approval) -> None:
         """Print the call in full, why it asks, and the keys."""

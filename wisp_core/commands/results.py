@@ -3,13 +3,19 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from wisp_core.parts import Reading
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Something to read: shown as text, never sent to the model."""
+    """Something to read: shown as text, never sent to the model.
+
+    Of a part of an output, `reading` is the part itself, apart from the words that `text` puts around it.
+    """
 
     title: str
     text: str
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,7 @@ class Page:
     call: str
     title: str
     text: str
+    entry: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,39 +1,46 @@
-"""The commands that show an output again, whole."""
+"""The commands that show an output again: whole, a part of it, what matches, or its notable lines."""
 
 from wisp_core.commands.here import Here
-from wisp_core.commands.results import Page, Result
+from wisp_core.commands.results import Page, Result, Said
 from wisp_core.errors import UsageError
+from wisp_core.parts import FORMS, Reading, parse_part
 from wisp_core.records import CommandContent, Entry, OutputContent
+from wisp_core.text import one_line
 from wisp_core.thread import Thread
+
+PART = "[from line N|lines A-B|head N|tail N|matching PATTERN|summary]"
+COMMAND_CHARACTERS = 60
 
 
 class Show:
     """Shows an output by its id."""
 
-    name, usage, help = "show", "ID", "show a tool's output whole, by its call or entry id"
+    name, usage, help = "show", f"ID {PART}", "show a tool's output by its call or entry id, whole or a part"
     while_running = True
 
     async def run(self, argument: str, here: Here) -> Result:
-        """Return the page of the output that `argument` names."""
-        for entry in here.thread.record.active_entries():
-            page = _page(entry)
-            if page is not None and argument in (page.call, str(entry.id)):
-                return page
-        raise UsageError(f"there is no output `{argument}` in this conversation", "/last shows the latest")
+        """Return the page of the output that the first word names, or the part that the others ask for."""
+        id, _, words = argument.partition(" ")
+        if not id:
+            raise UsageError("/show needs the id of an output", f"/last shows the latest; of a part: {FORMS}")
+        for page in outputs(here.thread):
+            if id in (page.call, str(page.entry)):
+                return await _show(page, words, here.thread)
+        raise UsageError(f"there is no output `{id[:80]}` in this conversation", "/last shows the latest")
 
 
 class Last:
     """Shows the latest output."""
 
-    name, usage, help = "last", "", "show the latest tool output whole"
+    name, usage, help = "last", PART, "show the latest tool output, whole or a part"
     while_running = True
 
     async def run(self, argument: str, here: Here) -> Result:
-        """Return the page of the latest output."""
+        """Return the page of the latest output, or the part that is asked for."""
         found = outputs(here.thread)
         if not found:
             raise UsageError("no tool has given an output in this conversation yet")
-        return found[-1]
+        return await _show(found[-1], argument, here.thread)
 
 
 def outputs(thread: Thread) -> list[Page]:
@@ -41,11 +48,29 @@ def outputs(thread: Thread) -> list[Page]:
     return [page for entry in thread.record.active_entries() if (page := _page(entry)) is not None]
 
 
+def say_part(page: Page, reading: Reading) -> Said:
+    """Return a part of an output as it is shown: what it is, the part, and how to go on."""
+    lines = [f"{page.title}: {reading.note}", reading.text.removesuffix("\n")]
+    if reading.next is not None:
+        lines.append(f"more: /show {page.call} {reading.next}")
+    return Said(page.title, "\n".join(line for line in lines if line), reading)
+
+
+async def _show(page: Page, words: str, thread: Thread) -> Result:
+    if not words.strip():
+        return page
+    reading = await thread.read_output(page.call, parse_part(words))
+    if reading is None:
+        raise UsageError(f"there is no output `{page.call}` in this conversation", "/last shows the latest")
+    return say_part(page, reading)
+
+
 def _page(entry: Entry) -> Page | None:
     match entry.content:
-        case OutputContent() as content:
-            return Page(content.call, f"{content.tool}, entry {entry.id}, output {content.call}", content.text)
-        case CommandContent() as content:
-            return Page(content.call, f"!{content.command}, entry {entry.id}, output {content.call}", content.output)
+        case OutputContent(call=call, tool=tool, text=text):
+            return Page(call, f"{tool}, entry {entry.id}, output {call}", text, entry.id)
+        case CommandContent(call=call, command=command, output=text):
+            title = f"!{one_line(command, COMMAND_CHARACTERS)}, entry {entry.id}, output {call}"
+            return Page(call, title, text, entry.id)
         case _:
             return None
