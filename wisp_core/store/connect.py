@@ -5,6 +5,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,12 +13,41 @@ import aiosqlite
 
 from wisp_core.errors import HomeError, NewerHomeError, StorageError
 from wisp_core.store.migrations import STEPS, Step
+from wisp_core.store.rows import Statement
 
 BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.02
 _MAGIC = b"SQLite format 3\x00"
 _VERSION_AT = 60  # bytes from the start of the file, four of them, big-endian: user_version
 _REBUILD = "run `wisp doctor --rebuild` to make it anew from the audit"
+
+
+class Writer(aiosqlite.Connection):
+    """The connection that writes."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(lambda: sqlite3.connect(_uri(path), uri=True, isolation_level=None), iter_chunk_size=1)
+
+    async def write(self, statements: Sequence[Statement]) -> None:
+        """Run statements in one transaction, all or none, also when the caller is cancelled.
+
+        They make one visit to the connection's thread: a visit costs as much as the whole of a small transaction.
+        What ran there before must have been read to its end, or SQLite refuses the commit.
+        """
+        await self._execute(_write, self._conn, statements)  # type: ignore[no-untyped-call]  # of aiosqlite, for its heirs
+
+
+def _write(connection: sqlite3.Connection, statements: Sequence[Statement]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for sql, same in groupby(statements, lambda statement: statement[0]):
+            connection.executemany(sql, [values for _, values in same])
+        connection.execute("COMMIT")
+    except BaseException:
+        # SQLite has already rolled back after some errors.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 @contextmanager
@@ -46,7 +76,7 @@ def _told(path: Path, error: sqlite3.Error) -> StorageError:
     return StorageError(f"{path} could not be used ({text})", "see whether its disk is full or failing")
 
 
-async def open_writer(path: Path, steps: Sequence[Step] = STEPS) -> aiosqlite.Connection:
+async def open_writer(path: Path, steps: Sequence[Step] = STEPS) -> Writer:
     """Return the writing connection, the file made (0600) and migrated where that is due.
 
     Raises:
@@ -56,7 +86,8 @@ async def open_writer(path: Path, steps: Sequence[Step] = STEPS) -> aiosqlite.Co
     check_header(path, len(steps))
     _make(path)
     with telling(path):
-        connection = await aiosqlite.connect(_uri(path), uri=True, isolation_level=None)
+        connection = Writer(path)
+        await connection
     try:
         with telling(path):
             await connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
@@ -101,7 +132,7 @@ async def migrate(connection: aiosqlite.Connection, path: Path, *, steps: Sequen
         await connection.execute("ROLLBACK")
         raise
     # The version must stand in the file itself, where the next start reads it before it opens anything.
-    await connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    await connection.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def check_header(path: Path, known: int) -> None:
@@ -145,13 +176,13 @@ async def _use_wal(connection: aiosqlite.Connection) -> None:
     # SQLite does not wait for a lock here, whatever the busy timeout: two first starts at once need the loop.
     for _ in range(int(BUSY_SECONDS / _RETRY_SECONDS)):
         try:
-            await connection.execute("PRAGMA journal_mode=WAL")
+            await connection.execute_fetchall("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise
         await asyncio.sleep(_RETRY_SECONDS)
-    await connection.execute("PRAGMA journal_mode=WAL")
+    await connection.execute_fetchall("PRAGMA journal_mode=WAL")
 
 
 async def _version(connection: aiosqlite.Connection) -> int:

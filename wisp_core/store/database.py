@@ -5,7 +5,6 @@ import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import aiosqlite
 from wisp_core.records import Content, EntryKind, EntryState, Plan, ThreadRecord
 from wisp_core.store import rows
 from wisp_core.store.changes import Change
-from wisp_core.store.connect import open_reader, open_writer, telling
+from wisp_core.store.connect import Writer, open_reader, open_writer, telling
 from wisp_core.store.migrations import STEPS, Step
 
 _ACTIVE, _CALL = EntryState.ACTIVE, EntryKind.TOOL_CALL
@@ -43,7 +42,7 @@ class ThreadRow:
 class Database:
     """The projection of every thread, and the tables that are no part of a record."""
 
-    def __init__(self, path: Path, *, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, *, writer: Writer, reader: aiosqlite.Connection) -> None:
         self.path = path
         self._writer = writer
         self._reader = reader
@@ -135,11 +134,9 @@ class Database:
             puts = [put for change in changes for put in rows.put_change(record.id, change)]
             # Those of one table stay in order and go together, which is what makes a replay fast.
             statements += sorted(puts, key=lambda put: rows.table_of(put[0]))
-        async with self.transaction() as writer:
-            # One after the other: after a full disk SQLite has rolled back by itself, and a statement that was queued
-            # behind the failed one would be committed alone.
-            for sql, same in groupby(statements, lambda statement: statement[0]):
-                await writer.executemany(sql, [values for _, values in same])
+        async with self._turn:
+            with telling(self.path):
+                await self._writer.write(statements)
 
     async def load(self, thread: str) -> ThreadRecord | None:
         """Return a thread's record as its events left it, None where there is no such thread.
