@@ -35,8 +35,8 @@ def test_a_difference_applied_to_what_was_gives_what_is(before, after):
 
 @given(before=texts, old=texts, new=texts)
 def test_an_edit_of_any_text_leaves_what_stands_around_it(before, old, new):
-    if not old:
-        return
+    if not old or any("\r\r" in text for text in (before, old, new)):
+        return  # a CR before a CRLF becomes one with the LF that stands for it
     try:
         after = replace(Found(before), old, new=new)
     except ToolFailure:
