@@ -209,12 +209,6 @@ _ENVELOPE: dict[str, tuple[type, ...]] = {
 }
 
 
-def _part(raw: JsonObject, key: str, *, kinds: tuple[type, ...]) -> Any:
-    if not isinstance(raw[key], kinds):
-        raise TypeError(key)
-    return raw[key]
-
-
 def parse_event(line: bytes) -> Event | UnknownEvent:
     """Return the event that a line of the audit holds.
 
@@ -229,7 +223,10 @@ def parse_event(line: bytes) -> Event | UnknownEvent:
         if raw["event"] not in EVENTS:
             return UnknownEvent(str(raw["event"]))
         data = EVENTS[raw["event"]].model_validate(raw["data"])
-        return Event(data=data, **{key: _part(raw, key, kinds=kinds) for key, kinds in _ENVELOPE.items()})
+        for key, kinds in _ENVELOPE.items():
+            if not isinstance(raw[key], kinds):
+                raise TypeError(key)
+        return Event(data=data, **{key: raw[key] for key in _ENVELOPE})
     except (ValueError, KeyError, TypeError, RecursionError, ValidationError) as error:
         raise EventFormatError(f"not an event: {type(error).__name__}") from error
 

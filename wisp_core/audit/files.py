@@ -9,10 +9,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 
 from wisp_core.events import GROUP_ENDS, Event, EventFormatError, parse_event
 
 _NAME = re.compile(r"([A-Za-z0-9_-]+)(?:\.([1-9][0-9]*))?\.jsonl")
+# Made once: they are asked of every line of a rebuild.
+_TEXT_OR_NULL = (str, NoneType)
+_NUMBER_OR_NULL = (int, NoneType)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -203,9 +207,9 @@ def _envelope(offset: int, raw: bytes) -> Line:
         group, event = found["group"], found["event"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return Line(offset, end)
-    if not (isinstance(id, str) and isinstance(event, str) and isinstance(thread, str | None)):
+    if not (isinstance(id, str) and isinstance(event, str) and isinstance(thread, _TEXT_OR_NULL)):
         return Line(offset, end)
-    if not (isinstance(seq, int | None) and isinstance(group, str | None)):
+    if not (isinstance(seq, _NUMBER_OR_NULL) and isinstance(group, _TEXT_OR_NULL)):
         return Line(offset, end)
     return Line(offset, end, id, thread, seq, group, event)
 

@@ -57,6 +57,8 @@ __all__ = ["apply", "pass_over", "wanted"]
 
 TITLE_CHARACTERS = 80
 NO_CONTENTS: Mapping[int, Content] = {}
+_OUTCOMES = frozenset(Outcome)
+_RENDERINGS = frozenset(Rendering)
 
 
 def apply(record: ThreadRecord, event: Event, *, contents: Contents = NO_CONTENTS) -> tuple[Change, ...]:
@@ -190,7 +192,7 @@ def _turn_ended(record: ThreadRecord, event: Event) -> Iterator[Change]:
     turn = record.turns.get(_turn(record, event))
     if turn is None:
         return
-    outcome = Outcome(data.outcome) if data.outcome in list(Outcome) else Outcome.ABANDONED
+    outcome = Outcome(data.outcome) if data.outcome in _OUTCOMES else Outcome.ABANDONED
     yield TurnPut(replace(turn, outcome=outcome, error=data.error, ended=event.time))
     entries = list(_entries_of(record, turn))
     if outcome is Outcome.FAILED and not any(_has_run(entry) for entry in entries):
@@ -333,4 +335,4 @@ def _mode(word: str, otherwise: Mode) -> Mode:
 
 
 def _rendering(word: str) -> Rendering:
-    return Rendering(word) if word in list(Rendering) else Rendering.WHOLE
+    return Rendering(word) if word in _RENDERINGS else Rendering.WHOLE

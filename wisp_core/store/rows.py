@@ -238,5 +238,5 @@ def _plan_row(plan: Plan) -> Row:
     )
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+# One encoder for all: `json.dumps` makes one a call where its options are not the usual ones.
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
