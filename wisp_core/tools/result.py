@@ -20,7 +20,7 @@ class Results:
 
     async def give(self, text: str, call: str, *, ok: bool = True, most: int | None = None) -> ToolResult:
         """Return the result of `call`: the text in the budget, at most in `most` bytes."""
-        text = sound(text).rstrip("\n")
+        text = self._spools.redaction.text(sound(text)).rstrip("\n")
         data = text.encode()
         limit = min(self._budget.bytes, most or self._budget.bytes)
         lines = text.count("\n") + 1

@@ -69,15 +69,24 @@ class RunCommand(Tool[CommandArguments]):
         progress = Progress(running.progress)
         spool = self._spools.open(running.call)
 
-        def receive(stream: str, data: bytes) -> None:
+        redacted = {name: self._spools.redaction.stream() for name in STREAMS}
+
+        def take(stream: str, data: bytes) -> None:
             captures[stream].add(data)
             spool.write(stream, data)
             progress.add(data)
+
+        def receive(stream: str, data: bytes) -> None:
+            if known := redacted[stream].feed(data):
+                take(stream, known)
 
         try:
             ended = await self._run(
                 Command(shell(), arguments.command, self._cwd, environment(), timeout, new_id()), receive
             )
+            for name in STREAMS:
+                if rest := redacted[name].end():
+                    take(name, rest)
             progress.flush()
             notes = _notes(ended, timeout, captures=captures)
             return await _result(ended.status, captures, notes=notes, limit=limit, spool=spool, call=running.call)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from wisp_core.redaction import Redaction
 from wisp_core.requests import KeptOutput
 
 
@@ -24,7 +25,9 @@ class Spool(Protocol):
 
 
 class Spools(Protocol):
-    """Where outputs are kept."""
+    """Where outputs are kept; `redaction` takes the secrets out of them before they are cut, kept or shown."""
+
+    redaction: Redaction
 
     def open(self, call: str) -> Spool:
         """Return the spool of one call."""
@@ -48,6 +51,8 @@ class NoSpool:
 
 class NoSpools:
     """No output store."""
+
+    redaction = Redaction()
 
     def open(self, call: str) -> Spool:
         """Return a spool that keeps nothing."""
