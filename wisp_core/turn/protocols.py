@@ -69,8 +69,11 @@ class Journal(Protocol):
 class Protection(Protocol):
     """Tells what is out of bounds whatever the rules, in a sentence; empty where it is not."""
 
-    def refuse_path(self, path: Path) -> str:
-        """Judge a path, symlinks resolved."""
+    def refuse_path(self, path: Path, *, writing: bool = False) -> str:
+        """Judge a path that is read, or written, symlinks resolved."""
+
+    def ask_before_edit(self, path: Path) -> str:
+        """Judge a path that may be edited, though perhaps never without asking."""
 
     def ask_about(self, command: str, cwd: Path) -> str:
         """Judge the words of a command."""

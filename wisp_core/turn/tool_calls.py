@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -96,15 +97,15 @@ async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject)
     """Return when the call may run; a `ToolFailure` tells the model why it may not."""
     record = parts.record
     kind = parts.toolbox.kind(call.tool) or ToolKind.COMMAND
-    path, protected = await asyncio.to_thread(_bounds, parts, arguments)
-    proposed = Proposed(call.tool, kind, arguments, record.cwd, path=path, protected=protected)
-    decision = decide(proposed, read_rules(record.mode, parts.settings.permissions, grants=record.grants))
+    rules = read_rules(record.mode, parts.settings.permissions, grants=record.grants)
+    proposed = await asyncio.to_thread(_proposed, parts, Proposed(call.tool, kind, arguments, record.cwd))
+    decision = decide(proposed, rules)
     if decision.verdict == "allow":
         return
     if decision.verdict == "deny":
         await parts.write(ApprovalDecided(call=call.call, decision="no", by="rule", reason=decision.why))
         raise ToolFailure(f"not permitted: {decision.why}")
-    rule = rule_for(proposed)
+    rule = rule_for(proposed, rules)
     began = time.monotonic()
     await parts.write(
         ApprovalRequested(call=call.call, tool=call.tool, arguments=arguments, cwd=record.cwd, why=decision.why)
@@ -113,13 +114,17 @@ async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject)
     await _decided(parts, call, answer=answer, rule=rule, seconds=time.monotonic() - began)
 
 
-def _bounds(parts: Participants, arguments: JsonObject) -> tuple[str, str]:
-    """Return the real place of the path that a call names, and why it, or a word of its command, is out of bounds."""
-    cwd, named, command = Path(parts.record.cwd), arguments.get("path"), arguments.get("command")
+def _proposed(parts: Participants, call: Proposed) -> Proposed:
+    """Return a call with the real place of the path that it names, and what is out of bounds or guarded in it."""
+    cwd, named, command = Path(call.cwd), call.arguments.get("path"), call.arguments.get("command")
+    writing = call.kind is ToolKind.WRITES
     if isinstance(named, str):
         path = cwd / os.path.expanduser(named)
-        return os.path.realpath(path), parts.protection.refuse_path(path)
-    return "", parts.protection.ask_about(command, cwd) if isinstance(command, str) else ""
+        if refused := parts.protection.refuse_path(path, writing=writing):
+            return replace(call, protected=refused)
+        guarded = "" if call.kind is ToolKind.READS else parts.protection.ask_before_edit(path)
+        return replace(call, path=os.path.realpath(path), guarded=guarded)
+    return replace(call, protected=parts.protection.ask_about(command, cwd)) if isinstance(command, str) else call
 
 
 async def _decided(parts: Participants, call: CallData, *, answer: Answer, rule: str, seconds: float) -> None:

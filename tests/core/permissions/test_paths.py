@@ -35,7 +35,7 @@ def test_a_folder_that_only_holds_a_protected_one_is_not(paths, place):
 
 
 def test_more_paths_can_be_protected(place):
-    paths = ProtectedPaths(place / ".wisp", user_home=place, extra=[place / "work/vault"])
+    paths = ProtectedPaths(place / ".wisp", user_home=place, patterns=[str(place / "work/vault")])
     assert paths.refuse_path(place / "work/vault/key")
 
 
