@@ -128,7 +128,7 @@ class Output(Section):
 
 
 class Settings(Section):
-    """All settings of wisp."""
+    """All settings of wisp; `protected_paths` are paths and patterns that are never read nor edited."""
 
     model: str = ""
     mode: Literal["plan", "ask", "auto"] = "ask"
@@ -142,6 +142,7 @@ class Settings(Section):
     outputs: Outputs = Outputs()
     output: Output = Output()
     permissions: Permissions = Permissions()
+    protected_paths: list[str] = []
     timeouts: Timeouts = Timeouts()
     retries: Retries = Retries()
     embedded: Embedded = Embedded()
