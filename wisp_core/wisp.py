@@ -52,7 +52,7 @@ class Wisp:
         self.why = ""
         self._journal = journal
         self._only = only
-        self._protection = ProtectedPaths(home)
+        self._protection = ProtectedPaths(home, patterns=settings.protected_paths, cwd=cwd)
         self._outputs = Outputs(
             home / "output", journal.session, limits=settings.outputs, enabled=settings.audit.enabled
         )
@@ -79,6 +79,7 @@ class Wisp:
         folder = _folder(cwd)
         settings = load_settings(home, given)
         read_rules(Mode(settings.mode), settings.permissions)
+        ProtectedPaths(home, patterns=settings.protected_paths)
         choice = choose(settings, os.environ)
         journal = await Journal.open(home, settings)
         wisp = cls(home, settings, journal=journal, cwd=folder, only=only_tools)
