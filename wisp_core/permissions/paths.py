@@ -1,6 +1,8 @@
 """Tells which paths are protected whatever the rules, by where a file really is and by its device and inode."""
 
+import math
 import os
+import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -46,7 +48,8 @@ GUARDED_FOLDERS = frozenset((".wisp", ".claude", ".git"))
 INSTRUCTION_FILES = ("AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
 
 LONGEST_PATH = 4096  # characters; no system opens a longer one
-MOST_WORDS = 500
+MOST_WORDS = 2000
+PLACES_SECONDS = 1.0  # for which what is found of the protected places is taken for true: a search asks for each file
 MOST_FILES = 200_000  # looked at for another name of a file that has several
 SHOWN_CHARACTERS = 100
 
@@ -78,6 +81,7 @@ class ProtectedPaths:
         exact = [Path(text) for text in texts if not set("*?") & set(text)]
         self._roots = [*(self._user / secret for secret in SECRETS), *exact]
         self._patterns = [path_expression(text.casefold()) for text in texts if set("*?") & set(text)]
+        self._looked, self._known = -math.inf, _Places([])
         # By name alone: were it resolved, a link in its place would open what it leads to.
         self._readable = {Path(os.path.normpath(wisp_home)), Path(os.path.realpath(wisp_home))}
 
@@ -136,7 +140,10 @@ class ProtectedPaths:
         return ""
 
     def _places(self) -> "_Places":
-        return _Places([*self._roots, self._home])
+        now = time.monotonic()
+        if now >= self._looked + PLACES_SECONDS:
+            self._looked, self._known = now, _Places([*self._roots, self._home])
+        return self._known
 
     def _is_guarded(self, path: Path) -> bool:
         """Whether a path outside of wisp's home, which has its own protection, is never edited without asking."""

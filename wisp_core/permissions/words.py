@@ -14,10 +14,10 @@ LONGEST_WORD = 4096  # characters; no path is longer
 MOST_TEXT = 100_000  # characters of a command that are looked through
 
 _ENDS = re.compile(r"[\s'\"=@:,;&|()<>`]+")
-_BRACES = re.compile(r"\{[^{}\s]*\}")
+_BRACES = re.compile(r"\{[^{}\s]{0,4096}\}")
 _ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*)'")
 _ESCAPED = re.compile(r"\\x([0-9A-Fa-f]{1,2})|\\([0-7]{1,3})")
-_VARIABLE = re.compile(r"\$\{[^}]*\}|\$\w+|\$[^\w\s/]")
+_VARIABLE = re.compile(r"\$\{[^{}\s]{0,200}\}|\$\w+|\$[^\w\s/]")
 # Where these lead depends on the process that opens them.
 _OF_A_PROCESS = re.compile(r"/+proc/+[^/]+/+(?:task/+[^/]+/+)?(?:root|cwd|fd|map_files)(?:/|\Z)|/+dev/+fd(?:/|\Z)")
 _GLOB = re.compile(r"[*?\[]")
