@@ -46,7 +46,7 @@ class Hearing:
     def _hear_live(self, name: str, data: dict[str, Any]) -> None:
         kind, text = str(data.get("kind", "")), str(data.get("text", ""))
         if name == "delta":
-            self._transcript.stream(kind, text, data.get("call"))
+            self._transcript.stream(kind, text, call=data.get("call"))
             if kind in ("reply", "reasoning"):
                 self._do("writing" if kind == "reply" else "thinking")
         elif name == "view":
@@ -70,7 +70,7 @@ class Hearing:
                 self._transcript.status_of_call(data.call, "waiting")
                 self._do("needs your answer")
             case "tool.result":
-                self._transcript.status_of_call(data.call, "ok" if data.ok else "failed", data.seconds)
+                self._transcript.status_of_call(data.call, "ok" if data.ok else "failed", seconds=data.seconds)
                 self._do("waiting for the model")
             case "context.estimated":
                 self._window = data.window

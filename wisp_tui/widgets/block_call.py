@@ -135,9 +135,14 @@ class CallBlock(Block):
         asked_cells = width_of([(asked, palette.text)])
         head: Line = [(name, palette.tool), ("  ", palette.text)]
         if beside >= min(asked_cells, MIN_SUMMARY_CELLS):
-            return [Row([*head, *_fitted(asked, beside, palette.text), ("  ", palette.text), *state], palette.text)]
+            return [
+                Row([*head, *_fitted(asked, beside, style=palette.text), ("  ", palette.text), *state], palette.text)
+            ]
         return [
-            *[Row(line, palette.text) for line in wrap([*head, *_fitted(asked, max(2, room), palette.text)], width)],
+            *[
+                Row(line, palette.text)
+                for line in wrap([*head, *_fitted(asked, max(2, room), style=palette.text)], width)
+            ],
             *[Row(line, palette.text) for line in wrap(state, width)],
         ]
 
@@ -168,26 +173,26 @@ class CallBlock(Block):
     def _output(self, width: int, palette: Palette) -> list[Row]:
         if self._result is None:
             start = self._live.find("\n") + 1 if len(self._live) == LIVE_CHARACTERS else 0
-            return _rows(self._live[start:], width, palette)[-PREVIEW_ROWS:]
+            return _rows(self._live[start:], width, palette=palette)[-PREVIEW_ROWS:]
         text = self._result.text
         if not self.folded:
-            return self._first(text, width, palette)
-        return self._ends(text, width, palette)
+            return self._first(text, width, palette=palette)
+        return self._ends(text, width, palette=palette)
 
-    def _ends(self, text: str, width: int, palette: Palette) -> list[Row]:
+    def _ends(self, text: str, width: int, *, palette: Palette) -> list[Row]:
         """Return the first and the last rows of an output, and between them how much is left out."""
         bound = PREVIEW_ROWS * max(1, width) * CHARACTERS_PER_CELL
         whole = len(text) <= bound
-        head = _rows(text[:bound], width, palette)
+        head = _rows(text[:bound], width, palette=palette)
         if whole and len(head) <= PREVIEW_ROWS:
             return head
         first = PREVIEW_ROWS // 2 - 1
-        tail = head if whole else _rows(_from_line(text[-bound:]), width, palette)
+        tail = head if whole else _rows(_from_line(text[-bound:]), width, palette=palette)
         last = tail[first + 1 - PREVIEW_ROWS :]
         return [*head[:first], self._left_out([*head[:first], *last], palette), *last]
 
-    def _first(self, text: str, width: int, palette: Palette) -> list[Row]:
-        rows = _rows(text[: UNFOLDED_ROWS * max(1, width)], width, palette)
+    def _first(self, text: str, width: int, *, palette: Palette) -> list[Row]:
+        rows = _rows(text[: UNFOLDED_ROWS * max(1, width)], width, palette=palette)
         if len(rows) <= UNFOLDED_ROWS and len(text) <= UNFOLDED_ROWS * max(1, width):
             return rows
         return [*rows[:UNFOLDED_ROWS], self._left_out(rows[:UNFOLDED_ROWS], palette)]
@@ -203,7 +208,7 @@ class CallBlock(Block):
         return Row([(f"… {said} · {PAGER_KEY}", palette.muted + Style(italic=True))], palette.text)
 
 
-def _rows(text: str, width: int, palette: Palette) -> list[Row]:
+def _rows(text: str, width: int, *, palette: Palette) -> list[Row]:
     plain = palette.muted
     lines = diff_lines(lines_of(text), plain, palette=palette) if is_diff(text) else ansi_lines(text, plain)
     return [Row(row, palette.text) for line in lines for row in wrap(line, width, how=Wrapping.CELLS)]
@@ -215,7 +220,7 @@ def _from_line(text: str) -> str:
     return text[at:] if 0 < at < len(text) else text
 
 
-def _fitted(text: str, cells: int, style: Style) -> Line:
+def _fitted(text: str, cells: int, *, style: Style) -> Line:
     if width_of([(text, style)]) <= cells:
         return [(text, style)]
     return [*wrap([(text, style)], max(2, cells - 1), how=Wrapping.CELLS)[0], ("…", style)]

@@ -54,7 +54,7 @@ def code_lines(code: list[str], language: str, *, palette: Palette) -> list[Line
 
 def diff_lines(lines: list[str], plain: Style, *, palette: Palette) -> list[Line]:
     """Return the lines of a unified diff, what is added and removed in its colour."""
-    return [[(line, _diff_style(line, plain, palette))] for line in lines]
+    return [[(line, _diff_style(line, plain, palette=palette))] for line in lines]
 
 
 def is_diff(text: str) -> bool:
@@ -74,7 +74,7 @@ def _plain(line: Line) -> str:
     return "".join(text for text, _ in line)
 
 
-def _diff_style(line: str, plain: Style, palette: Palette) -> Style:
+def _diff_style(line: str, plain: Style, *, palette: Palette) -> Style:
     if line.startswith("+") and not line.startswith("+++ "):
         return plain + Style(color=palette.added.color)
     if line.startswith("-") and not line.startswith("--- "):

@@ -50,24 +50,24 @@ def render_chunk(chunk: Chunk, width: int, *, palette: Palette) -> Rendered:
     """Return a chunk in rows of at most `width` cells (at least `MIN_WIDTH`)."""
     width = max(MIN_WIDTH, width)
     if chunk.fence:
-        return _fence_alone(chunk.source, width, palette)
+        return _fence_alone(chunk.source, width, palette=palette)
     if chunk.plain or len(chunk.source) > MAX_CHUNK_CHARACTERS:
-        return _plain_text(chunk.source, width, palette)
+        return _plain_text(chunk.source, width, palette=palette)
     source = visible(chunk.source)
     parser = _parser()
     tokens = parser.parse(source)
     if any(token.level >= MAX_NESTING - 1 for token in tokens):
-        return _plain_text(chunk.source, width, palette)  # the parser would leave out what is deeper
+        return _plain_text(chunk.source, width, palette=palette)  # the parser would leave out what is deeper
     for token in tokens:
         if token.type == "inline" and len(token.content) <= MAX_INLINE_CHARACTERS:
             token.children = []
             parser.inline.parse(token.content, parser, {}, token.children)
     out = Rendered()
-    _Writer(out, palette)._children(_tree(tokens), width, _Place([], palette.text))
+    _Writer(out, palette)._children(_tree(tokens), width, place=_Place([], palette.text))
     return out
 
 
-def _plain_text(source: str, width: int, palette: Palette) -> Rendered:
+def _plain_text(source: str, width: int, *, palette: Palette) -> Rendered:
     """Return text as it is, wrapped at words."""
     rows = [
         Row(line, palette.text) for text in lines_of(source) for line in wrap([(text, palette.text)], max(2, width))
@@ -75,7 +75,7 @@ def _plain_text(source: str, width: int, palette: Palette) -> Rendered:
     return Rendered(rows)
 
 
-def _code_rows(lines: list[Line], width: int, palette: Palette) -> list[Row]:
+def _code_rows(lines: list[Line], width: int, *, palette: Palette) -> list[Row]:
     """Return lines of code as rows: indented, on the code's ground as wide as `width`, broken at the last cell."""
     inner = width - 2 * CODE_INDENT
     return [code_row(row, width, palette=palette) for line in lines for row in wrap(line, inner, how=Wrapping.CODE)]
@@ -92,7 +92,7 @@ def code_row(line: Line, width: int, *, palette: Palette, label: str = "") -> Ro
     return Row([(" " * CODE_INDENT, palette.code), *line, *tail], palette.text)
 
 
-def _fence_alone(source: str, width: int, palette: Palette) -> Rendered:
+def _fence_alone(source: str, width: int, *, palette: Palette) -> Rendered:
     """Render a fence without the parser: its text may be large, and the scanner knows where it is."""
     first, *body = source.split("\n")
     mark = first.strip()
@@ -102,7 +102,9 @@ def _fence_alone(source: str, width: int, palette: Palette) -> Rendered:
     if indent:
         body = [line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in body]
     out = Rendered()
-    _add_code(out, "\n".join(body), mark.lstrip(mark[0]), width, _Place([], palette.code), palette)
+    _add_code(
+        out, "\n".join(body), info=mark.lstrip(mark[0]), width=width, place=_Place([], palette.code), palette=palette
+    )
     return out
 
 
@@ -115,10 +117,10 @@ class _Place:
     first: Line | None = None
 
 
-def _add_code(out: Rendered, code: str, info: str, width: int, place: _Place, palette: Palette) -> None:
+def _add_code(out: Rendered, code: str, *, info: str, width: int, place: _Place, palette: Palette) -> None:
     language = (info.split() or [""])[0]
     lines = lines_of(code)
-    rows = _code_rows(code_lines(lines, language, palette=palette) or [[("", palette.code)]], width, palette)
+    rows = _code_rows(code_lines(lines, language, palette=palette) or [[("", palette.code)]], width, palette=palette)
     label = visible(language)[:16]
     first = rows[0].spans[1:-3]
     if label and width_of(first) + cell_len(label) + 3 * CODE_INDENT <= width:
@@ -149,38 +151,49 @@ class _Writer:
         self._out = out
         self._palette = palette
 
-    def _children(self, node: "SyntaxTreeNode", width: int, place: _Place, *, loose: bool = True) -> None:
+    def _children(self, node: "SyntaxTreeNode", width: int, *, place: _Place, loose: bool = True) -> None:
         """Write the blocks under a node, a blank row between them where `loose`."""
         for index, child in enumerate(node.children):
             if index and loose:
                 self._out.rows.append(Row(list(place.before), self._palette.text))
-            self._block(child, width, place if not index else _Place(place.before, place.style))
+            self._block(child, width, place=place if not index else _Place(place.before, place.style))
 
-    def _block(self, node: "SyntaxTreeNode", width: int, place: _Place) -> None:
+    def _block(self, node: "SyntaxTreeNode", width: int, *, place: _Place) -> None:
         match node.type:
             case "heading":
                 style = place.style + self._palette.heading
                 level = int(node.tag[1])
-                self._text(node, width, place, style + Style(underline=level == 1, italic=level > 2))
+                self._text(node, width, place=place, style=style + Style(underline=level == 1, italic=level > 2))
             case "bullet_list" | "ordered_list":
-                self._list(node, width, place)
+                self._list(node, width, place=place)
             case "blockquote":
                 bar: Line = [("▎ ", self._palette.faint)] if width > MIN_WIDTH + 2 else []
                 inner = _Place([*(place.first or place.before), *bar], self._palette.muted)
-                self._children(node, width - width_of(bar), inner)
+                self._children(node, width - width_of(bar), place=inner)
             case "fence" | "code_block":
                 if place.first is not None:
                     self._out.rows.append(Row(place.first, self._palette.text))
-                _add_code(self._out, node.content.removesuffix("\n"), node.info, width, place, self._palette)
+                _add_code(
+                    self._out,
+                    node.content.removesuffix("\n"),
+                    info=node.info,
+                    width=width,
+                    place=place,
+                    palette=self._palette,
+                )
             case "hr":
                 self._rows([[("─" * width, self._palette.faint)]], place)
             case "table":
-                self._table(node, width, place)
+                self._table(node, width, place=place)
             case _:
-                self._text(node, width, place, place.style)
+                self._text(node, width, place=place, style=place.style)
 
-    def _text(self, node: "SyntaxTreeNode", width: int, place: _Place, style: Style) -> None:
-        lines = _inline_lines(node.children[0], style, self._palette) if node.children else [[(node.content, style)]]
+    def _text(self, node: "SyntaxTreeNode", width: int, *, place: _Place, style: Style) -> None:
+        lines = (
+            _inline_lines(node.children[0], style, palette=self._palette)
+            if node.children
+            else [[(node.content, style)]]
+        )
         self._rows([row for line in lines for row in wrap(line, width)], place)
 
     def _rows(self, rows: list[Line], place: _Place) -> None:
@@ -189,7 +202,7 @@ class _Writer:
             self._out.rows.append(Row([*before, *row], self._palette.text))
             before = place.before
 
-    def _list(self, node: "SyntaxTreeNode", width: int, place: _Place) -> None:
+    def _list(self, node: "SyntaxTreeNode", width: int, *, place: _Place) -> None:
         start = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
         marks = [f"{start + i}{item.markup} " if start is not None else "• " for i, item in enumerate(node.children)]
         room = max(map(len, marks))
@@ -210,12 +223,12 @@ class _Writer:
                 inner = _Place(place.before, place.style)
             elif not item.children:
                 self._rows([[("", place.style)]], inner)
-            self._children(item, width if above else width - room, inner, loose=loose)
+            self._children(item, width if above else width - room, place=inner, loose=loose)
 
-    def _table(self, node: "SyntaxTreeNode", width: int, place: _Place) -> None:
+    def _table(self, node: "SyntaxTreeNode", width: int, *, place: _Place) -> None:
         rows = [
             [
-                [span for line in _inline_lines(cell.children[0], place.style, self._palette) for span in line]
+                [span for line in _inline_lines(cell.children[0], place.style, palette=self._palette) for span in line]
                 if cell.children
                 else []
                 for cell in row.children
@@ -228,46 +241,46 @@ class _Writer:
         self._rows(table_lines(rows, aligns, width=width, palette=self._palette), place)
 
 
-def _inline_lines(node: "SyntaxTreeNode", style: Style, palette: Palette) -> list[Line]:
+def _inline_lines(node: "SyntaxTreeNode", style: Style, *, palette: Palette) -> list[Line]:
     """Return an inline node's text as styled lines; one that was not parsed stands as it is."""
     lines: list[Line] = [[]]
     if not node.children:
         return [[(expand_tabs(visible(text)), style)] for text in node.content.split("\n")]
-    _inline(node, style, palette, lines)
+    _inline(node, style, palette=palette, lines=lines)
     return lines
 
 
-def _inline(node: "SyntaxTreeNode", style: Style, palette: Palette, lines: list[Line]) -> None:
+def _inline(node: "SyntaxTreeNode", style: Style, *, palette: Palette, lines: list[Line]) -> None:
     for child in node.children:
         match child.type:
             case "softbreak" | "hardbreak":
                 lines.append([])
             case "strong":
-                _inline(child, style + BOLD, palette, lines)
+                _inline(child, style + BOLD, palette=palette, lines=lines)
             case "em":
-                _inline(child, style + ITALIC, palette, lines)
+                _inline(child, style + ITALIC, palette=palette, lines=lines)
             case "s":
-                _inline(child, style + STRIKE, palette, lines)
+                _inline(child, style + STRIKE, palette=palette, lines=lines)
             case "code_inline":
-                _say(child.content, style + Style(color=palette.inline_code.color), lines)
+                _say(child.content, style + Style(color=palette.inline_code.color), lines=lines)
             case "link":
-                _link(child, str(child.attrs.get("href", "")), style, palette, lines)
+                _link(child, str(child.attrs.get("href", "")), style=style, palette=palette, lines=lines)
             case "image":
-                _say(f"[image: {child.content}] ({child.attrs.get('src', '')})", style, lines)
+                _say(f"[image: {child.content}] ({child.attrs.get('src', '')})", style, lines=lines)
             case _:
                 # An entity may have become a control character, so it is made displayable after the parser too.
-                _say(child.content, style, lines)
+                _say(child.content, style, lines=lines)
 
 
-def _say(text: str, style: Style, lines: list[Line]) -> None:
+def _say(text: str, style: Style, *, lines: list[Line]) -> None:
     first, *rest = visible(text).split("\n")
     lines[-1].append((expand_tabs(first), style))
     lines.extend([(expand_tabs(part), style)] for part in rest)
 
 
-def _link(node: "SyntaxTreeNode", target: str, style: Style, palette: Palette, lines: list[Line]) -> None:
+def _link(node: "SyntaxTreeNode", target: str, *, style: Style, palette: Palette, lines: list[Line]) -> None:
     start = (len(lines) - 1, len(lines[-1]))
-    _inline(node, style + palette.link, palette, lines)
+    _inline(node, style + palette.link, palette=palette, lines=lines)
     said = "".join(text for text, _ in lines[start[0]][start[1] :])
     if target not in (said, f"mailto:{said}"):
-        _say(f" ({target})", style + Style(color=palette.muted.color), lines)
+        _say(f" ({target})", style + Style(color=palette.muted.color), lines=lines)

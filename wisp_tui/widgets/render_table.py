@@ -18,11 +18,11 @@ def table_lines(rows: list[list[Line]], aligns: list[str], *, width: int, palett
         return []
     room = width - len(SEPARATOR) * (columns - 1)
     if room < MIN_COLUMN * columns:
-        return _stacked(rows, width, palette)
+        return _stacked(rows, width, palette=palette)
     widths = _fit([max(width_of(row[i]) if i < len(row) else 0 for row in rows) or 1 for i in range(columns)], room)
     out: list[Line] = []
     for index, row in enumerate(rows):
-        out.extend(_row(row, widths, aligns, palette, header=index == 0))
+        out.extend(_row(row, widths, aligns=aligns, palette=palette, header=index == 0))
         if index == 0:
             out.append([("─┼─".join("─" * cells for cells in widths), palette.faint)])
     return out
@@ -40,7 +40,7 @@ def _fit(natural: list[int], room: int) -> list[int]:
     return widths
 
 
-def _row(row: list[Line], widths: list[int], aligns: list[str], palette: Palette, *, header: bool) -> list[Line]:
+def _row(row: list[Line], widths: list[int], *, aligns: list[str], palette: Palette, header: bool) -> list[Line]:
     cells = []
     for index, cells_wide in enumerate(widths):
         cell: Line = [(text.replace("\n", " "), style) for text, style in row[index]] if index < len(row) else []
@@ -55,18 +55,20 @@ def _row(row: list[Line], widths: list[int], aligns: list[str], palette: Palette
             if index:
                 line.append((SEPARATOR, palette.faint))
             part = lines[at] if at < len(lines) else []
-            line.extend(_aligned(part, widths[index], aligns[index] if index < len(aligns) else "", palette.text))
+            line.extend(
+                _aligned(part, widths[index], align=aligns[index] if index < len(aligns) else "", pad=palette.text)
+            )
         out.append(line)
     return out
 
 
-def _aligned(line: Line, cells: int, align: str, pad: Style) -> Line:
+def _aligned(line: Line, cells: int, *, align: str, pad: Style) -> Line:
     spare = max(0, cells - width_of(line))
     left = spare if align == "right" else spare // 2 if align == "center" else 0
     return [(" " * left, pad), *line, (" " * (spare - left), pad)]
 
 
-def _stacked(rows: list[list[Line]], width: int, palette: Palette) -> list[Line]:
+def _stacked(rows: list[list[Line]], width: int, *, palette: Palette) -> list[Line]:
     """Return one line a cell, under its header's name, for a table with more columns than there is room for."""
     head, *body = rows
     names = ["".join(text for text, _ in cell) for cell in head]

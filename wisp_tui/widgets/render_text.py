@@ -94,20 +94,20 @@ def breaks(text: str, width: int, *, how: Wrapping) -> Iterator[tuple[int, int, 
     width = max(MIN_CELLS, width)
     start, size = 0, len(text)
     while True:
-        end = _fit(text, start, width)
+        end = _fit(text, start, width=width)
         if end >= size:
             yield start, size, size
             return
         following = end
         if how is Wrapping.WORDS:
-            end, following = _word_break(text, start, end)
+            end, following = _word_break(text, start, end=end)
         elif how is Wrapping.CODE and (space := text.rfind(" ", start, end) + 1) - start > (end - start) // 2:
             end = following = space
         yield start, end, following
         start = following
 
 
-def _fit(text: str, start: int, width: int) -> int:
+def _fit(text: str, start: int, *, width: int) -> int:
     """Return the end of the longest stretch from `start` that fits in `width` cells, whole graphemes, at least one."""
     window = text[start : start + width]
     if window.isascii():
@@ -122,7 +122,7 @@ def _fit(text: str, start: int, width: int) -> int:
     return start + end
 
 
-def _word_break(text: str, start: int, end: int) -> tuple[int, int]:
+def _word_break(text: str, start: int, *, end: int) -> tuple[int, int]:
     if text[end] == " ":
         return end, end + 1
     space = text.rfind(" ", start, end)
@@ -139,7 +139,7 @@ def wrap(line: Line, width: int, *, how: Wrapping = Wrapping.WORDS) -> list[Line
         return [[(text[start:end], style)] for start, end, _ in breaks(text, width, how=how)]
     line = _sealed(line)
     text = "".join(part for part, _ in line)
-    return [_slice(line, start, end) for start, end, _ in breaks(text, width, how=how)]
+    return [_slice(line, start, end=end) for start, end, _ in breaks(text, width, how=how)]
 
 
 def _sealed(line: Line) -> Line:
@@ -155,7 +155,7 @@ def _sealed(line: Line) -> Line:
     return out
 
 
-def _slice(line: Line, start: int, end: int) -> Line:
+def _slice(line: Line, start: int, *, end: int) -> Line:
     out: Line = []
     at = 0
     for text, style in line:

@@ -115,7 +115,7 @@ class Transcript(TranscriptCursor):
         """Show what a slash command has to say."""
         self._add(PageBlock(title, text))
 
-    def stream(self, kind: str, text: str, call: str | None = None) -> None:
+    def stream(self, kind: str, text: str, *, call: str | None = None) -> None:
         """Take a delta; it is drawn within `DRAW_SECONDS`, with all that came meanwhile."""
         block: ReplyBlock | ReasoningBlock | CallBlock | None
         if kind == "reply":
@@ -137,7 +137,7 @@ class Transcript(TranscriptCursor):
                 wait = self._drawn_at + DRAW_SECONDS - time.monotonic()
                 self._draw_timer = self.set_timer(max(0.001, wait), self._draw_changed)
 
-    def status_of_call(self, call: str, state: str, seconds: float | None = None) -> None:
+    def status_of_call(self, call: str, state: str, *, seconds: float | None = None) -> None:
         """Say how a call stands; `seconds` is how long it has taken."""
         block = self._open_calls.get(call)
         if block is None:

@@ -186,9 +186,9 @@ async def test_reasoning_is_folded_while_it_streams_and_after() -> None:
 async def test_a_running_call_shows_the_end_of_its_output_in_twelve_rows() -> None:
     async with staged() as (transcript, pilot):
         transcript.show(call(1, "c1"))
-        transcript.status_of_call("c1", "running", 0)
+        transcript.status_of_call("c1", "running", seconds=0)
         for line in range(500):
-            transcript.stream("output", f"line {line}\n", "c1")
+            transcript.stream("output", f"line {line}\n", call="c1")
         await pilot.pause(0.12)
         rows = in_view(transcript)
         assert "running" in rows[0]
@@ -199,7 +199,7 @@ async def test_a_running_call_shows_the_end_of_its_output_in_twelve_rows() -> No
 async def test_an_interrupted_turn_keeps_what_came_and_ends_what_ran() -> None:
     async with staged() as (transcript, pilot):
         transcript.show(call(1, "c1"))
-        transcript.status_of_call("c1", "running", 0)
+        transcript.status_of_call("c1", "running", seconds=0)
         transcript.stream("reply", "half an ans")
         transcript.mark_turn(Turn(1, 1, "", Outcome.INTERRUPTED))
         await pilot.pause()
