@@ -24,6 +24,7 @@ from wisp_core.records import CallContent, JsonObject, OutputContent
 from wisp_core.requests import Answer, Approval, ToolKind, ToolResult, Verdict
 from wisp_core.turn.participants import Participants
 
+REPEATED = "[this repeats an earlier call of this turn exactly; that one's result stands in the context above]"
 LAST_ROUND = "[no more tool calls can be made in this turn: answer with what you have]"
 
 
@@ -58,7 +59,8 @@ async def _run_call(parts: Participants, call: CallData, *, last: bool) -> None:
         text = str(failure)
         result = ToolResult(text, ok=False, bytes=len(text.encode()), lines=1)
     await keep_output(parts, result, call=call.call, tool=call.tool)
-    text = f"{result.text}\n{LAST_ROUND}" if last else result.text
+    said = [REPEATED] if earlier is not None else []
+    text = "\n".join([*said, result.text, *([LAST_ROUND] if last else [])])
     await parts.write(
         ToolReturned(
             call=call.call,
