@@ -20,6 +20,7 @@ from wisp_core.tools.ledger import EDITABLE_BYTES, Ledger
 from wisp_core.tools.previous import Previous
 from wisp_core.tools.result import Results
 from wisp_core.tools.tool import Arguments, Running, Tool
+from wisp_core.tools.undo import undo
 from wisp_core.tools.writing import write_file
 
 # The model wrote what differs, so it is shown no more than this of it; the whole is kept for the person.
@@ -114,6 +115,19 @@ class EditFile(Tool[EditArguments]):
             await asyncio.wait([writing])
             raise
         return await self._results.give(f"{plan.summary}\n{plan.diff}", running.call, most=DIFF_BYTES)
+
+    async def undo(self, named: str = "") -> str:
+        """Bring back what a file held before its latest edit, or the latest edited file's; return one line.
+
+        Raises:
+            ToolFailure: there is nothing to undo, or the file is no longer what was written.
+        """
+
+        def bring_back() -> str:
+            place = Path(os.path.realpath(self._cwd / os.path.expanduser(named))) if named else None
+            return undo(place, previous=self._previous, protection=self._protection, ledger=self._ledger)
+
+        return await asyncio.to_thread(bring_back)
 
     def _write(self, arguments: EditArguments, running: Running, *, shown: tuple[Path, str] | None) -> Plan:
         plan = self._plan(arguments)

@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import os
 import re
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +20,6 @@ from wisp_core.tools.ledger import Ledger
 from wisp_core.tools.read_file import ReadFile
 from wisp_core.tools.registry import Registry
 from wisp_core.tools.result import Results
-from wisp_core.tools.undo import undo
 
 CALL = "3f9a2c1b"
 
@@ -41,9 +38,11 @@ class Bench:
         self.previous = Previous(self.output, "session1", enabled=enabled)
         budget = Budget(Limits())
         results = Results(budget, Outputs(self.output, "session1", limits=Limits(), enabled=enabled))
-        edit = EditFile(self.cwd, results, protection=self.protection, ledger=self.ledger, previous=self.previous)
+        self.edit_tool = EditFile(
+            self.cwd, results, protection=self.protection, ledger=self.ledger, previous=self.previous
+        )
         read = ReadFile(self.cwd, budget, protection=self.protection, ledger=self.ledger)
-        self.tools = Registry([read, edit])
+        self.tools = Registry([read, self.edit_tool])
 
     def write(self, name, data):
         path = self.cwd / name
@@ -73,8 +72,7 @@ class Bench:
         return str(failure.value)
 
     async def undo(self, name):
-        place = None if name is None else Path(os.path.realpath(self.cwd / name))
-        return undo(place, previous=self.previous, protection=self.protection, ledger=self.ledger)
+        return await self.edit_tool.undo(name)
 
 
 def patched(before, diff):

@@ -303,7 +303,7 @@ async def test_edits_are_undone_one_by_one_and_a_made_file_goes(tmp_path, monkey
     await bench.edit("a.txt", call="00000002", old="one", new="two")
     await bench.edit("a.txt", call="00000003", append="three\n")
     assert bench.output.exists() is enabled
-    await bench.undo(None)
+    await bench.undo("")
     assert path.read_bytes() == b"two\n"
     assert "was not read" in await bench.refusal("a.txt", append="x")
     await bench.undo("a.txt")
