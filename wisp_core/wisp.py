@@ -20,12 +20,19 @@ from wisp_core.settings import Settings, home_path, load_settings
 from wisp_core.store.database import ThreadRow
 from wisp_core.store.desk import Desk
 from wisp_core.store.outputs import Outputs
+from wisp_core.store.previous import Previous
 from wisp_core.thread import Furniture, Thread
 from wisp_core.tools.budget import Budget
 from wisp_core.tools.current_date import CurrentDate
+from wisp_core.tools.edit_file import EditFile
+from wisp_core.tools.ledger import Ledger
+from wisp_core.tools.list_files import ListFiles
 from wisp_core.tools.read_file import ReadFile
 from wisp_core.tools.registry import Registry
+from wisp_core.tools.result import Results
 from wisp_core.tools.run_command import RunCommand
+from wisp_core.tools.search_files import SearchFiles
+from wisp_core.tools.system_info import SystemInfo
 from wisp_core.tools.tool import Tool
 from wisp_core.turn.protocols import Ask
 
@@ -52,6 +59,7 @@ class Wisp:
         self.why = ""
         self._journal = journal
         self._only = only
+        self._previous = Previous(home / "output", journal.session, enabled=settings.audit.enabled)
         self._protection = ProtectedPaths(home, patterns=settings.protected_paths, cwd=cwd)
         self._outputs = Outputs(
             home / "output", journal.session, limits=settings.outputs, enabled=settings.audit.enabled
@@ -191,10 +199,15 @@ class Wisp:
                 raise UsageError(f"there is no tool `{name}`", f"the tools are {', '.join(known)}")
 
     def _every_tool(self, cwd: Path, budget: Budget) -> list[Tool[Any]]:
+        protection, ledger, results = self._protection, Ledger(), Results(budget, self._outputs)
         return [
             CurrentDate(),
-            ReadFile(cwd, budget, protection=self._protection),
+            ReadFile(cwd, budget, protection=protection, ledger=ledger),
             RunCommand(cwd, self.settings.tools, budget=budget, spools=self._outputs),
+            EditFile(cwd, results, protection=protection, ledger=ledger, previous=self._previous),
+            ListFiles(cwd, results, protection=protection),
+            SearchFiles(cwd, results, protection=protection),
+            SystemInfo(results),
         ]
 
 
