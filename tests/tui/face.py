@@ -46,7 +46,7 @@ async def conversation(
         await app.leave()
 
 
-def press_at(app: WispApp, at: float, text: str, gap: float = 0.03) -> Iterator[float]:
+def press_at(app: WispApp, at: float, *, text: str, gap: float = 0.03) -> Iterator[float]:
     """Post the keys of `text` as pressed from the time `at` on, `gap` seconds apart, and yield each one's time."""
     for character in text:
         key = {"\r": "enter", " ": "space", ",": "comma"}.get(character, character)

@@ -43,19 +43,19 @@ class Asking:
 
 def press(screen: ConversationScreen, keys: str, *, later: float = LATER) -> None:
     """Press keys, the first `later` seconds from now by their own clock."""
-    for _ in press_at(screen.app, time.monotonic() + later, keys, gap=1.0):
+    for _ in press_at(screen.app, time.monotonic() + later, text=keys, gap=1.0):
         pass
 
 
 async def test_typing_on_while_a_question_appears_answers_nothing(tmp_path: Path) -> None:
     async with conversation(script(tmp_path)) as (pilot, screen):
         began = time.monotonic()
-        for _ in press_at(pilot.app, began, "yes"):
+        for _ in press_at(pilot.app, began, text="yes"):
             pass
         await pilot.pause()
         asking = Asking(screen, approval("rm -rf ."))
         await until(pilot, lambda: asking.ready)
-        for _ in press_at(pilot.app, began + 0.09, ", a1y\r"):
+        for _ in press_at(pilot.app, began + 0.09, text=", a1y\r"):
             pass
         await pilot.pause(ALONE_FOR * 2)
         assert not asking.answers
@@ -89,7 +89,7 @@ async def test_a_word_that_begins_like_an_answer_goes_to_the_draft_whole(tmp_pat
     async with conversation(script(tmp_path)) as (pilot, screen):
         asking = Asking(screen, approval("ls"))
         await until(pilot, lambda: asking.ready)
-        for _ in press_at(pilot.app, time.monotonic() + LATER, "and then"):
+        for _ in press_at(pilot.app, time.monotonic() + LATER, text="and then"):
             pass
         await until(pilot, lambda: screen.box.prompt.text == "and then")
         await pilot.pause(ALONE_FOR * 2)

@@ -40,7 +40,7 @@ class Host(App[None]):
 
 async def type_slowly(app: Host, pilot: Any, text: str, start: float = 1000.0) -> None:
     """Type as fingers do."""
-    for _ in press_at(app, start, text, gap=0.1):
+    for _ in press_at(app, start, text=text, gap=0.1):
         pass
     await pilot.pause()
 
@@ -89,7 +89,7 @@ async def test_every_end_of_line_in_a_paste_is_one_line_break(end: str) -> None:
 
 async def test_lines_that_arrive_as_keys_all_at_once_are_one_message() -> None:
     async with Host().run_test() as pilot:
-        for _ in press_at(pilot.app, 1000.0, "line1\rline2\r", gap=0.005):
+        for _ in press_at(pilot.app, 1000.0, text="line1\rline2\r", gap=0.005):
             pass
         await pilot.pause(0.1)
         assert not pilot.app.sent
@@ -100,7 +100,7 @@ async def test_lines_that_arrive_as_keys_all_at_once_are_one_message() -> None:
 
 async def test_a_program_that_types_a_line_and_enter_sends_it() -> None:
     async with Host().run_test() as pilot:
-        for _ in press_at(pilot.app, 1000.0, "hello\r", gap=0.001):
+        for _ in press_at(pilot.app, 1000.0, text="hello\r", gap=0.001):
             pass
         await until(pilot, lambda: pilot.app.sent)
         assert pilot.app.sent == [Draft("hello")]

@@ -43,20 +43,20 @@ def f(x):
 """
 
 
-def entry(number: int, content: Content, turn: int = 1) -> Entry:
+def entry(number: int, content: Content, *, turn: int = 1) -> Entry:
     """Return an entry of the content's kind."""
     return Entry(number, f"w{number}", KINDS[type(content)], turn, "2026-01-01T00:00:00Z", content)
 
 
-def call(number: int, name: str, command: str = "ls -la", turn: int = 1) -> Entry:
+def call(number: int, name: str, *, command: str = "ls -la", turn: int = 1) -> Entry:
     """Return a call of `run_command`."""
-    return entry(number, CallContent(name, "run_command", json.dumps({"command": command})), turn)
+    return entry(number, CallContent(name, "run_command", json.dumps({"command": command})), turn=turn)
 
 
-def output(number: int, name: str, text: str, turn: int = 1, **rest: object) -> Entry:
+def output(number: int, name: str, *, text: str, turn: int = 1, **rest: object) -> Entry:
     """Return the output of a call of `run_command`."""
     size = {"bytes": len(text.encode("utf-8", "replace")), "lines": text.count("\n")}
-    return entry(number, OutputContent(name, "run_command", text, **{**size, **rest}), turn)
+    return entry(number, OutputContent(name, "run_command", text, **{**size, **rest}), turn=turn)
 
 
 def thread(turns: int) -> list[Entry]:
@@ -65,9 +65,11 @@ def thread(turns: int) -> list[Entry]:
     for turn in range(1, turns + 1):
         at = 4 * turn
         entries += [
-            entry(at, PromptContent(f"prompt {turn}\nwith a second line"), turn),
+            entry(at, PromptContent(f"prompt {turn}\nwith a second line"), turn=turn),
             call(at + 1, f"c{turn}", turn=turn),
-            output(at + 2, f"c{turn}", "".join(f"line {i} of {turn}\n" for i in range(20)), turn, seconds=0.3),
-            entry(at + 3, ReplyContent(f"reply {turn}\n\n{MARKDOWN}"), turn),
+            output(
+                at + 2, f"c{turn}", text="".join(f"line {i} of {turn}\n" for i in range(20)), turn=turn, seconds=0.3
+            ),
+            entry(at + 3, ReplyContent(f"reply {turn}\n\n{MARKDOWN}"), turn=turn),
         ]
     return entries

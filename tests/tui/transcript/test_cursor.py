@@ -14,8 +14,8 @@ def conversation() -> list:
     return [
         entry(1, PromptContent("question")),
         entry(2, ReplyContent(REPLY, "because")),
-        call(3, "c1", "seq 40"),
-        output(4, "c1", "".join(f"{n}\n" for n in range(40))),
+        call(3, "c1", command="seq 40"),
+        output(4, "c1", text="".join(f"{n}\n" for n in range(40))),
     ]
 
 

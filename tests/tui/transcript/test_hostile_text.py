@@ -53,9 +53,9 @@ def fill(transcript: Transcript, text: str) -> None:
     transcript.stream("output", text, call="c1")
     transcript.status_of_call("c1", text)
     transcript.show(entry(5, OutputContent("c1", text, text, bytes=len(text), lines=1)))
-    transcript.show(call(6, "c2", text))
-    transcript.show(output(7, "c2", text, ok=False))
-    transcript.show(output(8, text, text))
+    transcript.show(call(6, "c2", command=text))
+    transcript.show(output(7, "c2", text=text, ok=False))
+    transcript.show(output(8, text, text=text))
     transcript.stream("reasoning", text)
     transcript.stream("reply", text)
     transcript.stream(text, text, call=text)
@@ -113,7 +113,7 @@ async def test_markup_is_shown_character_for_character() -> None:
     async with staged((100, 40)) as (transcript, pilot):
         transcript.show(entry(1, PromptContent(MARKUP)))
         transcript.show(call(2, "c1"))
-        transcript.show(output(3, "c1", MARKUP))
+        transcript.show(output(3, "c1", text=MARKUP))
         transcript.note(MARKUP)
         await pilot.pause()
         assert said(transcript).count("".join(MARKUP.split())) == 3
@@ -129,7 +129,7 @@ async def test_an_escape_in_a_reply_is_seen_as_a_picture() -> None:
 async def test_text_in_an_operating_system_command_is_seen_and_not_swallowed() -> None:
     async with staged() as (transcript, pilot):
         transcript.show(call(1, "c1"))
-        transcript.show(output(2, "c1", "a\x1b]0;secret\x07b\x1b[2J\x1b[1;31mred\x1b[0m"))
+        transcript.show(output(2, "c1", text="a\x1b]0;secret\x07b\x1b[2J\x1b[1;31mred\x1b[0m"))
         await pilot.pause()
         assert "a␛]0;secret␇bred" in said(transcript)
 
@@ -159,7 +159,7 @@ async def test_a_click_on_text_that_asks_for_an_action_does_nothing() -> None:
 async def test_black_on_black_is_readable() -> None:
     async with staged() as (transcript, pilot):
         transcript.show(call(1, "c1"))
-        transcript.show(output(2, "c1", "\x1b[30;40mhidden\x1b[8m text\x1b[0m"))
+        transcript.show(output(2, "c1", text="\x1b[30;40mhidden\x1b[8m text\x1b[0m"))
         await pilot.pause()
         rows = transcript.blocks[-1].drawn.rows
         styles = [style for row in rows for text, style in row.spans if "hidden" in text]

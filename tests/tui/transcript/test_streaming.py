@@ -225,10 +225,10 @@ async def test_the_theme_may_change_in_the_middle_of_a_fence() -> None:
 
 async def test_an_output_goes_under_its_call() -> None:
     async with staged() as (transcript, pilot):
-        transcript.show(call(1, "c1", "first"))
-        transcript.show(call(2, "c2", "second"))
-        transcript.show(output(3, "c1", "one\n", seconds=0.3))
-        transcript.show(output(4, "c2", "two\n", ok=False, exit_status=3))
+        transcript.show(call(1, "c1", command="first"))
+        transcript.show(call(2, "c2", command="second"))
+        transcript.show(output(3, "c1", text="one\n", seconds=0.3))
+        transcript.show(output(4, "c2", text="two\n", ok=False, exit_status=3))
         await pilot.pause()
         rows = [row.strip() for row in in_view(transcript)[:5]]
         assert rows == [

@@ -124,7 +124,7 @@ async def test_a_preview_is_twelve_rows_whatever_a_line_holds() -> None:
     ):
         async with staged((60, 30)) as (transcript, pilot):
             transcript.show(call(1, "c1"))
-            transcript.show(output(2, "c1", text))
+            transcript.show(output(2, "c1", text=text))
             await pilot.pause()
             assert len(transcript.blocks[0].drawn.rows) <= 2 + PREVIEW_ROWS
 
@@ -132,7 +132,7 @@ async def test_a_preview_is_twelve_rows_whatever_a_line_holds() -> None:
 async def test_a_preview_tells_how_much_more_there_is() -> None:
     async with staged() as (transcript, pilot):
         transcript.show(call(1, "c1"))
-        transcript.show(output(2, "c1", "".join(f"line {n}\n" for n in range(2311))))
+        transcript.show(output(2, "c1", text="".join(f"line {n}\n" for n in range(2311))))
         await pilot.pause()
         rows = [row.strip(" │") for row in in_view(transcript)[1:13]]
         assert rows[0] == "line 0"
@@ -143,7 +143,7 @@ async def test_a_preview_tells_how_much_more_there_is() -> None:
 async def test_colour_of_an_output_is_kept() -> None:
     async with staged() as (transcript, pilot):
         transcript.show(call(1, "c1"))
-        transcript.show(output(2, "c1", "\x1b[31mred\x1b[0m \x1b[38;2;1;2;3mrgb\x1b[0m \x1b[1mbold"))
+        transcript.show(output(2, "c1", text="\x1b[31mred\x1b[0m \x1b[38;2;1;2;3mrgb\x1b[0m \x1b[1mbold"))
         await pilot.pause()
         spans = {text.strip(): style for text, style in transcript.blocks[0].drawn.rows[1].spans}
         assert spans["red"].color.number == 1
@@ -159,7 +159,7 @@ async def test_reopening_says_how_each_turn_ended() -> None:
             3: Turn(3, 3, "", Outcome.FAILED, "no model"),
             4: Turn(4, 4, "", Outcome.ABANDONED),
         }
-        entries = [entry(n, PromptContent(f"prompt {n}"), n) for n in turns]
+        entries = [entry(n, PromptContent(f"prompt {n}"), turn=n) for n in turns]
         transcript.show_all([*entries, call(5, "c1", turn=4)], turns)
         await pilot.pause()
         rows = [row.strip() for row in in_view(transcript) if row.strip()]
@@ -213,7 +213,7 @@ async def test_without_colour_marks_tell_what_is_what(monkeypatch: pytest.Monkey
     async with staged() as (transcript, pilot):
         transcript.show(entry(1, PromptContent("question")))
         transcript.show(call(2, "c1"))
-        transcript.show(output(3, "c1", "x\n", ok=False))
+        transcript.show(output(3, "c1", text="x\n", ok=False))
         transcript.note("careful", "warning")
         await pilot.pause()
         assert pilot.app.no_color
