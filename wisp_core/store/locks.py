@@ -2,7 +2,7 @@
 
 import os
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from wisp_core.errors import ThreadLockedError
 from wisp_core.store.database import Database

@@ -5,7 +5,7 @@ import os
 import signal
 from contextlib import suppress
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 GONE_SECONDS = 1.0
 POLL_SECONDS = 0.01

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from wisp_core.text import byte_size, one_line, revealed, sound
 

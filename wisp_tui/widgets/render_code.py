@@ -10,7 +10,7 @@ from wisp_tui.widgets.render_palette import Palette
 from wisp_tui.widgets.render_text import Line
 
 if TYPE_CHECKING:
-    from pygments.lexer import Lexer  # type: ignore[import-untyped]
+    from pygments.lexer import Lexer
 
 MAX_LINE_BYTES = 2048
 MAX_CODE_CHARACTERS = 24 * 1024
@@ -96,8 +96,8 @@ def _style(kind: Hashable, palette: Palette) -> Style:
 
 @lru_cache(maxsize=128)
 def _lexer(language: str) -> "Lexer | None":
-    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # loaded with the first code, off the start-up path
-    from pygments.util import ClassNotFound  # type: ignore[import-untyped]  # off the start-up path too
+    from pygments.lexers import get_lexer_by_name  # loaded with the first code, off the start-up path
+    from pygments.util import ClassNotFound  # off the start-up path too
 
     if not language:
         return None
