@@ -15,6 +15,7 @@ from wisp_core.audit.log import AuditLog
 from wisp_core.errors import HomeError, ResumeError, StorageError
 from wisp_core.events import GROUP_ENDS, Event, EventData, Live, Prompt, Published, now, parse_event
 from wisp_core.records import Content, ThreadRecord, new_id
+from wisp_core.redaction import NO_SECRETS, Redaction
 from wisp_core.settings import Settings
 from wisp_core.store.connect import check_header
 from wisp_core.store.database import Database, Indexed, remove_files, replace_file
@@ -35,10 +36,13 @@ T = TypeVar("T")
 
 
 class Journal:
-    """Writes the events of one session; `notes` are sentences on what opening it had to mend."""
+    """Writes the events of one session, without secrets; `notes` are sentences on what opening it had to mend."""
 
-    def __init__(self, home: Path, session: str, *, database: Database, audit: AuditLog | None) -> None:
+    def __init__(
+        self, home: Path, session: str, *, database: Database, audit: AuditLog | None, redaction: Redaction = NO_SECRETS
+    ) -> None:
         self.home = home
+        self.redaction = redaction
         self.session = session
         self.database = database
         self.notes: list[str] = []
@@ -48,7 +52,7 @@ class Journal:
         self._lags = False
 
     @classmethod
-    async def open(cls, home: Path, settings: Settings) -> "Journal":
+    async def open(cls, home: Path, settings: Settings, redaction: Redaction = NO_SECRETS) -> "Journal":
         """Open the home, made where it is missing, and catch its database up with the audit.
 
         Raises:
@@ -61,7 +65,7 @@ class Journal:
         try:
             if settings.audit.enabled:
                 audit = AuditLog.open(home / AUDIT, session, max_bytes=settings.audit.max_bytes)
-            journal = cls(home, session, database=database, audit=audit)
+            journal = cls(home, session, database=database, audit=audit, redaction=redaction)
             journal.notes += await journal._catch_up()
         except BaseException:
             if audit is not None:
@@ -190,6 +194,7 @@ class Journal:
     def _lines(
         self, record: ThreadRecord | None, datas: Sequence[EventData], *, turn: int | None, group: str | None
     ) -> list[bytes]:
+        datas = [self._without_secrets(data) for data in datas]
         if record is None:
             return [Event(new_id(), None, now(), self.session, None, turn, group, data).line() for data in datas]
         if turn is None:
@@ -198,6 +203,14 @@ class Journal:
             Event(new_id(), seq, now(), self.session, record.id, turn, group, data).line()
             for seq, data in enumerate(datas, record.last_seq + 1)
         ]
+
+    def _without_secrets(self, data: EventData) -> EventData:
+        """Take secrets out before anything is made of the event: the audit, the store and requests never have them."""
+        if not self.redaction:
+            return data
+        raw = data.model_dump(mode="json")
+        clean = self.redaction.value(raw)
+        return data if clean == raw else type(data).model_validate(clean)
 
     async def _contents(self, record: ThreadRecord | None, events: Sequence[Event]) -> dict[int, Content]:
         """Read what an event brings back before anything is written, so that a failure changes nothing."""

@@ -101,6 +101,9 @@ class RedactedStream:
         return self._pattern.sub(lambda match: self._names[match.group()], held)
 
 
+NO_SECRETS = Redaction()
+
+
 def _open_start(data: bytes, form: bytes) -> int:
     """Return where in `data` an unfinished `form` begins at its end, else its length."""
     at = data.find(form[:1], max(0, len(data) - len(form) + 1))

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import platform
+import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,6 +17,7 @@ from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, choose
 from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, Mode, ThreadRecord
+from wisp_core.redaction import Redaction, find_secrets
 from wisp_core.settings import Settings, home_path, load_settings
 from wisp_core.store.database import ThreadRow
 from wisp_core.store.desk import Desk
@@ -37,6 +39,7 @@ from wisp_core.tools.tool import Tool
 from wisp_core.turn.protocols import Ask
 
 Listen: TypeAlias = Callable[[Published], None]
+SECRET_HEADER = re.compile(r"auth|key|token|secret|password", re.IGNORECASE)
 FIND_AMONG = 10_000
 """How many of the newest threads are searched for a title."""
 
@@ -53,7 +56,7 @@ class Wisp:
         self.home = home
         self.settings = settings
         self.cwd = cwd
-        self.desk = Desk(journal.database)
+        self.desk = Desk(journal.database, journal.redaction)
         self.notes: list[str] = list(journal.notes)
         self.model = ""
         self.why = ""
@@ -62,7 +65,11 @@ class Wisp:
         self._previous = Previous(home / "output", journal.session, enabled=settings.audit.enabled)
         self._protection = ProtectedPaths(home, patterns=settings.protected_paths, cwd=cwd)
         self._outputs = Outputs(
-            home / "output", journal.session, limits=settings.outputs, enabled=settings.audit.enabled
+            home / "output",
+            journal.session,
+            limits=settings.outputs,
+            enabled=settings.audit.enabled,
+            redaction=journal.redaction,
         )
 
     @classmethod
@@ -89,7 +96,9 @@ class Wisp:
         read_rules(Mode(settings.mode), settings.permissions)
         ProtectedPaths(home, patterns=settings.protected_paths)
         choice = choose(settings, os.environ)
-        journal = await Journal.open(home, settings)
+        redaction = _secrets(settings)
+        settings = settings.model_copy(update={"instructions": redaction.text(settings.instructions)})
+        journal = await Journal.open(home, settings, redaction)
         wisp = cls(home, settings, journal=journal, cwd=folder, only=only_tools)
         try:
             wisp.model, wisp.why = choice.model, f"{choice.model}: {choice.why}"
@@ -224,6 +233,17 @@ async def rebuild_home() -> list[str]:
 async def verify_home() -> list[str]:
     """Return what is wrong with the home's audit, one sentence each."""
     return await asyncio.to_thread(verify, home_path() / "audit")
+
+
+def _secrets(settings: Settings) -> Redaction:
+    """Return what takes out the keys that the settings name and whatever of the environment looks secret."""
+    named = [endpoint.key_env for endpoint in settings.endpoints.values() if endpoint.key_env]
+    configured = {name: os.environ[name] for name in named if name in os.environ}
+    for place, endpoint in settings.endpoints.items():
+        for header, value in endpoint.headers.items():
+            if SECRET_HEADER.search(header):
+                configured[f"{place} {header}"] = value.rpartition(" ")[2]
+    return Redaction(find_secrets(os.environ, configured))
 
 
 def _folder(cwd: Path | None) -> Path:

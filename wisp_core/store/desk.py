@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from wisp_core.redaction import NO_SECRETS, Redaction
 from wisp_core.store.database import Database
 
 KEPT_HISTORY = 10_000
@@ -18,13 +19,15 @@ class Queued:
 
 
 class Desk:
-    """The desk of one home; what is on it is written at once and is no event."""
+    """The desk of one home; what is on it is written at once, without secrets, and is no event."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, redaction: Redaction = NO_SECRETS) -> None:
         self._database = database
+        self._redaction = redaction
 
     async def history_add(self, text: str) -> None:
         """Remember a prompt; one equal to the latest is not repeated, the oldest beyond `KEPT_HISTORY` go."""
+        text = self._redaction.text(text)
         latest = "(SELECT text FROM history ORDER BY id DESC LIMIT 1)"
         async with self._database.transaction() as writer:
             await writer.execute(f"INSERT INTO history (text) SELECT ? WHERE ? IS NOT {latest}", (text, text))
@@ -37,6 +40,7 @@ class Desk:
 
     async def draft_set(self, key: str, text: str) -> None:
         """Keep what is typed and not sent, under a thread's id or a directory; an empty text takes it away."""
+        text = self._redaction.text(text)
         async with self._database.transaction() as writer:
             if text:
                 await writer.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?)", (key, text))
@@ -50,6 +54,7 @@ class Desk:
 
     async def queue_put(self, thread: str, text: str, *, held: bool = False) -> int:
         """Put a prompt behind those that wait for the thread and return its id."""
+        text = self._redaction.text(text)
         async with self._database.transaction() as writer:
             sql = "INSERT INTO queue (thread, text, held) VALUES (?, ?, ?)"
             row = await writer.execute_insert(sql, (thread, text, int(held)))

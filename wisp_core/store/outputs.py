@@ -13,6 +13,7 @@ from pathlib import Path
 
 from wisp_core.parts import Part, Reading
 from wisp_core.records import JsonObject
+from wisp_core.redaction import NO_SECRETS, Redaction
 from wisp_core.requests import KeptOutput
 from wisp_core.settings import KIB
 from wisp_core.settings import Outputs as Limits
@@ -38,9 +39,21 @@ class Page:
 
 
 class Outputs:
-    """The outputs of one session under `folder`; when not `enabled` (no audit) nothing is kept."""
+    """The outputs of one session under `folder`; when not `enabled` (no audit) nothing is kept.
 
-    def __init__(self, folder: Path, session: str, *, limits: Limits, enabled: bool = True) -> None:
+    `redaction` is what those who write outputs must put them through first.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        session: str,
+        *,
+        limits: Limits,
+        enabled: bool = True,
+        redaction: Redaction = NO_SECRETS,
+    ) -> None:
+        self.redaction = redaction
         self._folder = folder
         self._session = session
         self._limits = limits
@@ -101,7 +114,6 @@ class Outputs:
             return None if returned is None else _as_returned(read_part(TextContent(returned), part, limit=limit))
         with found.open("rb") as file:
             return read_part(FileContent(file.fileno()), part, limit=limit)
-
 
 
 class Spool:
