@@ -3,13 +3,13 @@
 import asyncio
 import hashlib
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field, model_validator
 
 from wisp_core.errors import ToolFailure
+from wisp_core.redaction import PLACEHOLDER
 from wisp_core.requests import EarlierFile, ToolKind, ToolResult
 from wisp_core.settings import KIB
 from wisp_core.text import byte_size, revealed, sound
@@ -26,7 +26,6 @@ from wisp_core.tools.writing import write_file
 # The model wrote what differs, so it is shown no more than this of it; the whole is kept for the person.
 DIFF_BYTES = 4 * KIB
 WAYS = "give content (the whole file), append, or old and new"
-_PLACEHOLDER = re.compile(r"\[secret [^\]\n]{1,200}\]")
 
 
 class EditArguments(Arguments):
@@ -221,7 +220,7 @@ def _lines(count: int) -> str:
 
 def _refuse_placeholders(arguments: EditArguments) -> None:
     for text in (arguments.content, arguments.append, arguments.old, arguments.new):
-        if text and (found := _PLACEHOLDER.search(text)):
+        if text and (found := PLACEHOLDER.search(text)):
             raise ToolFailure(
                 f"{found.group()} stands for a secret that is never sent and cannot be written; give a text without it"
             )

@@ -11,6 +11,7 @@ import pytest
 from wisp_core.errors import ToolFailure
 from wisp_core.events import ApprovalDecided, ApprovalRequested, Event, Prompt, ToolCalled
 from wisp_core.records import CallContent, CommandContent, Entry, EntryKind, OutputContent, ThreadRecord
+from wisp_core.redaction import Redaction
 from wisp_core.requests import ToolKind
 from wisp_core.settings import Outputs as Limits
 from wisp_core.store.outputs import Outputs
@@ -35,6 +36,20 @@ async def run(tool, **given):
     tools = Registry([tool])
     arguments = tools.check(tool.name, json.dumps(given))
     return (await asyncio.wait_for(tools.run(tool.name, arguments, call=CALL, progress=print), 20)).text
+
+
+async def test_a_result_and_what_is_kept_of_it_hold_no_secrets(tmp_path):
+    secrets = Redaction({"MY_KEY": "hunter2-hunter2"})
+    outputs = Outputs(tmp_path / "output", "session1", limits=Limits(), redaction=secrets)
+    results = Results(Budget(Limits()), outputs)
+
+    async def many():
+        return ["the key is hunter2-hunter2"] * 1000
+
+    text = await run(Models(many, results))
+    stored = (tmp_path / "output/session1" / CALL).read_text()
+    assert "hunter2" not in text + stored
+    assert stored.splitlines() == ["the key is [secret MY_KEY]"] * 1000
 
 
 class Person:
