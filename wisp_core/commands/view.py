@@ -25,7 +25,7 @@ class Show:
             raise UsageError("/show needs the id of an output", f"/last shows the latest; of a part: {FORMS}")
         for page in outputs(here.thread):
             if id in (page.call, str(page.entry)):
-                return await _show(page, words, here.thread)
+                return await _show(page, words, thread=here.thread)
         raise UsageError(f"there is no output `{id[:80]}` in this conversation", "/last shows the latest")
 
 
@@ -40,7 +40,7 @@ class Last:
         found = outputs(here.thread)
         if not found:
             raise UsageError("no tool has given an output in this conversation yet")
-        return await _show(found[-1], argument, here.thread)
+        return await _show(found[-1], argument, thread=here.thread)
 
 
 def outputs(thread: Thread) -> list[Page]:
@@ -56,7 +56,7 @@ def say_part(page: Page, reading: Reading) -> Said:
     return Said(page.title, "\n".join(line for line in lines if line), reading)
 
 
-async def _show(page: Page, words: str, thread: Thread) -> Result:
+async def _show(page: Page, words: str, *, thread: Thread) -> Result:
     if not words.strip():
         return page
     reading = await thread.read_output(page.call, parse_part(words))
