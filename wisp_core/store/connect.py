@@ -27,6 +27,7 @@ class Writer(aiosqlite.Connection):
 
     def __init__(self, path: Path) -> None:
         super().__init__(lambda: sqlite3.connect(_uri(path), uri=True, isolation_level=None), iter_chunk_size=1)
+        _let_go(self)
 
     async def write(self, statements: Sequence[Statement]) -> None:
         """Run statements in one transaction, all or none, also when the caller is cancelled.
@@ -48,6 +49,15 @@ def _write(connection: sqlite3.Connection, statements: Sequence[Statement]) -> N
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _let_go(connection: aiosqlite.Connection) -> aiosqlite.Connection:
+    """Return the connection with a thread that does not keep the process: after a fault nobody closes it.
+
+    What was committed is safe, and what was not is in the audit.
+    """
+    connection._thread.daemon = True
+    return connection
 
 
 @contextmanager
@@ -104,7 +114,7 @@ async def open_writer(path: Path, steps: Sequence[Step] = STEPS) -> Writer:
 async def open_reader(path: Path) -> aiosqlite.Connection:
     """Return a connection that only reads; the writer must be open."""
     with telling(path):
-        connection = await aiosqlite.connect(_uri(path) + "?mode=ro", uri=True, isolation_level=None)
+        connection = await _let_go(aiosqlite.connect(_uri(path) + "?mode=ro", uri=True, isolation_level=None))
         await connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
     return connection
 
