@@ -21,12 +21,12 @@ from wisp_core import __version__
 from wisp_core.errors import WispError
 from wisp_core.text import displayable
 from wisp_tui.commands import Palette
+from wisp_tui.ending import SIGNAL_STATUS, end_on
 from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.start import Start, StartScreen
 
 AGAIN_SECONDS = 2.0  # in which a second Ctrl-C leaves
 CLOSE_SECONDS = 5.0  # that an orderly end may take
-SIGNAL_STATUS = 128  # plus the signal's number is the exit status
 THEMES = (
     Theme(
         "wisp-dark",
@@ -97,9 +97,7 @@ class WispApp(App[None]):
     def on_mount(self) -> None:
         """End in order on SIGTERM and SIGHUP, which Textual leaves to kill the process with the terminal as it is."""
         if not self.is_headless:
-            loop = asyncio.get_running_loop()
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                loop.add_signal_handler(number, self._end_by, number)
+            end_on((signal.SIGTERM, signal.SIGHUP), self._end_by, within=CLOSE_SECONDS + 1)
 
     async def on_event(self, event: events.Event) -> None:
         """Hold what is typed until the input is there; Textual would drop it."""
