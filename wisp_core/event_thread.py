@@ -85,7 +85,10 @@ class ToolCalled(EventData):
 
 
 class ToolReturned(EventData):
-    """Written, and on disk, before the model is sent a tool's result; `text` is the result, bounded and marked."""
+    """Written, and on disk, before the model is sent a tool's result; `text` is the result, bounded and marked.
+
+    Of a `cancelled` tool it is what had come.
+    """
 
     name = "tool.result"
     call: str
@@ -97,11 +100,12 @@ class ToolReturned(EventData):
     lines: int = 0
     seconds: float = 0.0
     kept: bool = False
+    cancelled: bool = False
     repeat: str | None = None
 
 
 class CommandRun(EventData):
-    """Written when the person's own `!command` has ended."""
+    """Written when the person's own `!command` has ended, or was `cancelled`."""
 
     name = "command"
     call: str = ""
@@ -111,6 +115,7 @@ class CommandRun(EventData):
     bytes: int = 0
     lines: int = 0
     kept: bool = False
+    cancelled: bool = False
 
 
 class TurnEnd(EventData):

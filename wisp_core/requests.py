@@ -1,5 +1,6 @@
 """What goes to a model and what comes back, and what goes to a tool and comes back, in no provider's own shape."""
 
+import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -191,6 +192,18 @@ class ToolResult:
     bytes: int = 0
     lines: int = 0
     kept: KeptOutput | None = None
+
+
+CANCELLED = "[cancelled by the person]"
+"""What stands where a tool was cancelled, so that no call is without a result."""
+
+
+class ToolCancelled(asyncio.CancelledError):
+    """A tool was cancelled; `result` is what had come of it, which is kept."""
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__()
+        self.result = result
 
 
 @dataclass(frozen=True, slots=True)

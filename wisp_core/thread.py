@@ -68,7 +68,7 @@ class Thread:
         self._ask = ask
         self._asking = asyncio.Lock()
         self._order = asyncio.Lock()
-        self._running: asyncio.Task[Outcome] | None = None
+        self._running: asyncio.Task[Outcome] | asyncio.Task[None] | None = None
         self._backend = _open(furniture, model or record.model)
 
     @property
@@ -111,20 +111,26 @@ class Thread:
             return await self._run(turn.number)
 
     async def run_command(self, command: str) -> None:
-        """Run the person's own `!command`; it goes to the model with the next prompt.
+        """Run the person's own `!command`; it goes to the model with the next prompt, as far as it came.
 
         Raises:
             UsageError: it could not be run.
         """
         async with self._order:
             await self._prepare()
+            running = run_command(self._parts(self.record.last_turn + 1), command)
+            self._running = asyncio.create_task(running, name="the person's command")
             try:
-                await run_command(self._parts(self.record.last_turn + 1), command)
+                await self._running
+            except asyncio.CancelledError:
+                return
             except ToolFailure as failure:
                 raise UsageError(str(failure)) from failure
+            finally:
+                self._running = None
 
     def cancel(self) -> bool:
-        """Interrupt the running turn; tell whether there was one."""
+        """Interrupt the running turn, or the person's command; tell whether there was one."""
         if self._running is None or self._running.done() or self._running.cancelling():
             return False
         return self._running.cancel()
@@ -211,9 +217,10 @@ class Thread:
             await self._write(TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here"), open_turn.number)
 
     async def _run(self, turn: int) -> Outcome:
-        self._running = asyncio.create_task(run_turn(self._parts(turn)), name=f"turn {turn}")
+        running = asyncio.create_task(run_turn(self._parts(turn)), name=f"turn {turn}")
+        self._running = running
         try:
-            return await self._running
+            return await running
         except asyncio.CancelledError:
             # Cancelled before its first step, or a second time while its end was written: the turn must not stay open.
             if self.record.open_turn() is not None:

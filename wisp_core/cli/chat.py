@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import assert_never
 
-from wisp_core.cli.lines import Approve, LineReader, Order, Pump, Say, Shell, Typed, Wrong, is_terminal
+from wisp_core.cli.lines import Approve, LineReader, Order, Pump, Say, Shell, Typed, Wrong, is_terminal, standard_input
 from wisp_core.cli.paging import run_pager
 from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
 from wisp_core.commands.registry import run
@@ -96,7 +96,7 @@ class ChatFace:
         loop.add_signal_handler(signal.SIGTERM, self._leave)
         if self._options.prompt:
             self._typed.put_nowait(Say(self._options.prompt))
-        self._pump = Pump(sys.stdin.buffer, self._take)
+        self._pump = Pump(standard_input(), self._take)
         self._printer.ready()
         while (typed := await self._typed.get()) is not None:
             if not await self._handle(typed):

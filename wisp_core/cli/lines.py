@@ -1,6 +1,7 @@
 """Reads what a person or program types at `wisp chat`, one request at a time, without ever stopping the loop."""
 
 import asyncio
+import io
 import json
 import os
 import select
@@ -173,4 +174,12 @@ class Pump:
 
 def is_terminal() -> bool:
     """Tell whether a person sits at standard input."""
-    return sys.stdin.isatty()
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def standard_input() -> BinaryIO:
+    """Return standard input under a reader of its own; one that was closed is empty.
+
+    The interpreter waits at its end for whoever reads `sys.stdin`, and then aborts.
+    """
+    return io.BytesIO() if sys.stdin is None else open(sys.stdin.fileno(), "rb", closefd=False)

@@ -18,10 +18,9 @@ from wisp_core.records import (
     ReplyContent,
     Turn,
 )
-from wisp_core.requests import Item, Role, WireCall
+from wisp_core.requests import CANCELLED, Item, Role, WireCall
 from wisp_core.settings import Context
 
-CANCELLED = "[cancelled by the person]"
 EMPTY_REPLY = "[empty reply]"
 EMPTY_OUTPUT = "[no output]"
 ENDINGS = {

@@ -119,7 +119,7 @@ class _Pipes:
 async def run_process(command: Command, receive: Receive) -> Ended:
     """Run the command to its end, passing its output on as (`stdout` or `stderr`, bytes).
 
-    When it is cancelled, the command and all that it started are ended first.
+    When it is cancelled, the command and all that it started are ended first, and what they printed was passed on.
 
     Raises:
         OSError: it could not be started.
@@ -134,6 +134,7 @@ async def run_process(command: Command, receive: Receive) -> Ended:
             ended = await _wait(process, command, pipes=pipes)
         except asyncio.CancelledError:
             await _end_all(process, command.mark, grace=CANCEL_GRACE_SECONDS)
+            await pipes.drained()
             raise
         kept = bool(ended.pipes)
         return ended

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from wisp_core.errors import ToolFailure
 from wisp_core.records import new_id
-from wisp_core.requests import KeptOutput, ToolKind, ToolResult
+from wisp_core.requests import CANCELLED, KeptOutput, ToolCancelled, ToolKind, ToolResult
 from wisp_core.settings import Tools
 from wisp_core.tools.bound import Keeping, Part, Stretch, bound_text, whole_text
 from wisp_core.tools.budget import Budget
@@ -59,6 +59,7 @@ class RunCommand(Tool[CommandArguments]):
 
         Raises:
             ToolFailure: the command could not be started.
+            ToolCancelled: it was ended for the person; with what it had printed.
         """
         if not self._cwd.is_dir():
             raise ToolFailure(f"the working directory {self._cwd} is gone; the command was not run")
@@ -81,13 +82,18 @@ class RunCommand(Tool[CommandArguments]):
                 take(stream, known)
 
         try:
-            ended = await self._run(
-                Command(shell(), arguments.command, self._cwd, environment(), timeout, new_id()), receive
-            )
+            command = Command(shell(), arguments.command, self._cwd, environment(), timeout, new_id())
+            try:
+                ended: Ended | None = await self._run(command, receive)
+            except asyncio.CancelledError:
+                ended = None
             for name in STREAMS:
                 if rest := redacted[name].end():
                     take(name, rest)
             progress.flush()
+            if ended is None:
+                came = await _result(None, captures, notes=[CANCELLED], limit=limit, spool=spool, call=running.call)
+                raise ToolCancelled(came)
             notes = _notes(ended, timeout, captures=captures)
             return await _result(ended.status, captures, notes=notes, limit=limit, spool=spool, call=running.call)
         finally:
@@ -140,13 +146,14 @@ def _notes(ended: Ended, timeout: float, *, captures: dict[str, Capture]) -> lis
 
 
 async def _result(
-    status: int, captures: dict[str, Capture], *, notes: list[str], limit: int, spool: Spool, call: str
+    status: int | None, captures: dict[str, Capture], *, notes: list[str], limit: int, spool: Spool, call: str
 ) -> ToolResult:
-    parts: list[Part] = [f"exit status: {status}\n"]
+    """Return the bounded result; without a `status` the command was cancelled and what came is all there is."""
+    parts: list[Part] = [] if status is None else [f"exit status: {status}\n"]
     for name in STREAMS:
         stretch = captures[name].stretch()
         parts += [f"{name}:\n", stretch] if stretch.size else []
-    if len(parts) == 1:
+    if len(parts) == 1 and status is not None:
         notes = ["[no output]", *notes]
     parts.append("".join(f"{note}\n" for note in notes))
     size, lines = _measure(parts)

@@ -53,7 +53,10 @@ class Toolbox(Protocol):
         """Return the arguments, repaired and validated; a `ToolFailure` says what was expected."""
 
     async def run(self, tool: str, arguments: JsonObject, *, call: str, progress: Callable[[str], None]) -> ToolResult:
-        """Run the tool and return its bounded result; a `ToolFailure` is one line for the model."""
+        """Run the tool and return its bounded result; a `ToolFailure` is one line for the model.
+
+        Being cancelled it may raise `ToolCancelled`, with what had come.
+        """
 
 
 class Journal(Protocol):

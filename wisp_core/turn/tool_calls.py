@@ -21,7 +21,7 @@ from wisp_core.events import (
 )
 from wisp_core.permissions.decide import Proposed, decide, read_rules, rule_for
 from wisp_core.records import CallContent, JsonObject, OutputContent
-from wisp_core.requests import Answer, Approval, ToolKind, ToolResult, Verdict
+from wisp_core.requests import Answer, Approval, ToolCancelled, ToolKind, ToolResult, Verdict
 from wisp_core.turn.participants import Participants
 
 REPEATED = "[this repeats an earlier call of this turn exactly; that one's result stands in the context above]"
@@ -58,20 +58,37 @@ async def _run_call(parts: Participants, call: CallData, *, last: bool) -> None:
     except ToolFailure as failure:
         text = str(failure)
         result = ToolResult(text, ok=False, bytes=len(text.encode()), lines=1)
-    await keep_output(parts, result, call=call.call, tool=call.tool)
+    except ToolCancelled as stopped:
+        await _record(parts, call, result=stopped.result, began=began, earlier=earlier, cancelled=True)
+        raise
     said = [REPEATED] if earlier is not None else []
     text = "\n".join([*said, result.text, *([LAST_ROUND] if last else [])])
+    result = replace(result, text=text)
+    await _record(parts, call, result=result, began=began, earlier=earlier)
+
+
+async def _record(
+    parts: Participants,
+    call: CallData,
+    *,
+    result: ToolResult,
+    began: float,
+    earlier: str | None,
+    cancelled: bool = False,
+) -> None:
+    await keep_output(parts, result, call=call.call, tool=call.tool)
     await parts.write(
         ToolReturned(
             call=call.call,
             tool=call.tool,
-            text=text,
+            text=result.text,
             ok=result.ok,
             exitStatus=result.exit_status,
             bytes=result.bytes,
             lines=result.lines,
             seconds=round(time.monotonic() - began, 3),
             kept=result.kept is not None,
+            cancelled=cancelled,
             repeat=earlier,
         )
     )
