@@ -10,6 +10,7 @@ from wisp_core.errors import ToolFailure
 from wisp_core.tools.files import Protection, place_of
 
 NEW_MODE = 0o666
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def write_file(place: Path, data: bytes, *, since: os.stat_result | None, protection: Protection) -> None:
@@ -22,9 +23,7 @@ def write_file(place: Path, data: bytes, *, since: os.stat_result | None, protec
         ToolFailure: the place is protected, the file has changed, or it cannot be written.
     """
     try:
-        if since is None:
-            place.parent.mkdir(parents=True, exist_ok=True)
-        elif not os.access(place, os.W_OK):
+        if since is not None and not os.access(place, os.W_OK):
             raise ToolFailure(f"{place} is read-only; nothing was written")
         with _folder(place, protection) as folder:
             _put(place, data, since=since, folder=folder)
@@ -48,13 +47,22 @@ def remove_file(place: Path, *, since: os.stat_result, protection: Protection) -
 
 @contextmanager
 def _folder(place: Path, protection: Protection) -> Iterator[int]:
-    """Open the folder of a real place, judged once it is open."""
-    folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Open the folder of a real place, judged once it is open; folders that are not there are made."""
+    there, to_make = place.parent, list[str]()
+    while not os.path.lexists(there):
+        to_make.append(there.name)
+        there = there.parent
+    folder = os.open(there, FOLDER_FLAGS)
     try:
-        if place_of(folder, place.parent) != place.parent:
-            raise ToolFailure(f"{place.parent} is another folder now; nothing was written")
+        if place_of(folder, there) != there:
+            raise ToolFailure(f"{there} is another folder now; nothing was written")
         if why := protection.refuse_path(place):
             raise ToolFailure(why)
+        for name in reversed(to_make):
+            with suppress(FileExistsError):
+                os.mkdir(name, dir_fd=folder)
+            above, folder = folder, os.open(name, FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(above)
         yield folder
     finally:
         os.close(folder)

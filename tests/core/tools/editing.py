@@ -34,15 +34,17 @@ class Bench:
         monkeypatch.setenv("HOME", str(self.user))
         self.output = self.wisp / "output"
         self.ledger, self.last = Ledger(), None
-        self.protection = ProtectedPaths(self.wisp, user_home=self.user)
         self.previous = Previous(self.output, "session1", enabled=enabled)
-        budget = Budget(Limits())
-        results = Results(budget, Outputs(self.output, "session1", limits=Limits(), enabled=enabled))
-        self.edit_tool = EditFile(
-            self.cwd, results, protection=self.protection, ledger=self.ledger, previous=self.previous
-        )
-        read = ReadFile(self.cwd, budget, protection=self.protection, ledger=self.ledger)
-        self.tools = Registry([read, self.edit_tool])
+        self.budget = Budget(Limits())
+        outputs = Outputs(self.output, "session1", limits=Limits(), enabled=enabled)
+        self.results = Results(self.budget, outputs)
+        self.protect(ProtectedPaths(self.wisp, user_home=self.user))
+
+    def protect(self, protection):
+        """Make the tools anew, over the same ledger and store, with another protection."""
+        shared = {"protection": protection, "ledger": self.ledger}
+        self.edit_tool = EditFile(self.cwd, self.results, previous=self.previous, **shared)
+        self.tools = Registry([ReadFile(self.cwd, self.budget, **shared), self.edit_tool])
 
     def write(self, name, data):
         path = self.cwd / name
