@@ -35,7 +35,8 @@ class Audit(Section):
 class Context(Section):
     """What a request carries; `reserve` in tokens, None for `reserve_share` of the window.
 
-    `cuts` and `references` let recorded marks stand in place of what they replace.
+    `cuts` and `references` let recorded marks stand in place of what they replace. `output_days` after a session's last
+    use its kept outputs go, 0 for never.
     """
 
     budget: float = Field(0.85, gt=0, le=1)
@@ -44,6 +45,7 @@ class Context(Section):
     reserve_share: float = Field(0.10, ge=0, lt=1)
     cuts: bool = True
     references: bool = True
+    output_days: int = Field(30, ge=0)
 
 
 class Tools(Section):
@@ -57,7 +59,10 @@ class Tools(Section):
 
 
 class Outputs(Section):
-    """How much of an output is kept: past `file_bytes` the first `head_bytes` and the last `tail_bytes`."""
+    """How much of an output is kept: past `file_bytes` the first `head_bytes` and the last `tail_bytes`.
+
+    At a start at most `sweep_sessions` of old sessions are removed, in at most `sweep_seconds`.
+    """
 
     file_bytes: int = Field(16 * MIB, ge=2 * KIB)
     head_bytes: int = Field(15 * MIB, ge=KIB)
@@ -67,6 +72,8 @@ class Outputs(Section):
     least_bytes_small: int = Field(2 * KIB, ge=512)
     most_bytes: int = Field(64 * KIB, ge=512)
     small_window: int = Field(8192, ge=1)
+    sweep_sessions: int = Field(16, ge=0)
+    sweep_seconds: float = Field(0.1, gt=0)
 
 
 class Permissions(Section):

@@ -5,10 +5,13 @@ import os
 import platform
 import re
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from wisp_core import __version__
+from wisp_core.audit.files import session_lives
 from wisp_core.audit.verify import verify
 from wisp_core.errors import ResumeError, UsageError
 from wisp_core.events import Published, SessionEnd, SessionStart
@@ -23,6 +26,7 @@ from wisp_core.store.database import ThreadRow
 from wisp_core.store.desk import Desk
 from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
+from wisp_core.store.sweep import sweep
 from wisp_core.thread import Furniture, Thread
 from wisp_core.tools.budget import Budget
 from wisp_core.tools.current_date import CurrentDate
@@ -104,7 +108,9 @@ class Wisp:
             wisp.model, wisp.why = choice.model, f"{choice.model}: {choice.why}"
             wisp._check_tools()
             versions = {"wisp": __version__, "python": platform.python_version()}
-            await journal.record(None, SessionStart(versions=versions, cwd=str(folder), model=choice.model, face=face))
+            swept = await asyncio.to_thread(_sweep, home, settings)
+            start = SessionStart(versions=versions, cwd=str(folder), model=choice.model, face=face, outputSweep=swept)
+            await journal.record(None, start)
         except BaseException:
             await journal.close()
             raise
@@ -233,6 +239,19 @@ async def rebuild_home() -> list[str]:
 async def verify_home() -> list[str]:
     """Return what is wrong with the home's audit, one sentence each."""
     return await asyncio.to_thread(verify, home_path() / "audit")
+
+
+def _sweep(home: Path, settings: Settings) -> JsonObject | None:
+    """Remove old outputs and return what went, None where nothing did; without an audit nothing is removed."""
+    if not settings.audit.enabled:
+        return None
+    swept = sweep(
+        home / "output",
+        settings.outputs,
+        days=settings.context.output_days,
+        lives=partial(session_lives, home / "audit"),
+    )
+    return asdict(swept) if swept.sessions else None
 
 
 def _secrets(settings: Settings) -> Redaction:

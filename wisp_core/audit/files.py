@@ -91,6 +91,12 @@ def owner_lives(path: Path) -> bool:
         return not free
 
 
+def session_lives(folder: Path, session: str) -> bool:
+    """Tell whether a process still runs the session; it holds its first file all the while."""
+    path = folder / file_name(session, 0)
+    return path.is_file() and owner_lives(path)
+
+
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Wait until no other process mends or replays the audit, and keep others waiting meanwhile."""
