@@ -1,194 +1,270 @@
-"""Ctrl-O: pages through a text or a stored output, a part read at a time, with search."""
+"""Ctrl-O: a text or an output of any size, whole: a page read as it scrolls, searched, followed, saved and copied."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import ClassVar
 
-from rich.cells import cell_len, chop_cells
-from rich.segment import Segment
-from rich.style import Style
-from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
-from textual.screen import Screen
-from textual.scroll_view import ScrollView
-from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from wisp_core.text import displayable, one_line
+from wisp_core.text import byte_size, displayable, one_line
+from wisp_tui.screens.pager_state import PagerState
+from wisp_tui.screens.saving import save
+from wisp_tui.widgets.keys import Keys
 from wisp_tui.widgets.line_input import LineInput
+from wisp_tui.widgets.live_output import LiveOutput
+from wisp_tui.widgets.page_lines import Place
+from wisp_tui.widgets.page_search import Needle, search
+from wisp_tui.widgets.page_view import PageView
+from wisp_tui.widgets.pages import Part, Read, read_text
 
-TAB_CELLS = 8
-NEAR_END = 50  # rows from the end at which the next part is read
-MOST_SEARCHED = 64  # parts read on for one search
+__all__ = ["PageView", "PagerScreen", "Part", "Read", "read_text"]
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a text and the offset in bytes of the next, None at the end; `total` in bytes."""
-
-    text: str
-    next: int | None
-    total: int
+COPY_CHARACTERS = 256 * 1024  # more is for a file
+TITLE_CHARACTERS = 200
 
 
-Read = Callable[[int], Awaitable[Part]]
+class PagerScreen(PagerState):
+    """One text, from its start; `read` gives the part at an offset, `live` what a call that still runs has shown.
 
+    A relative file to save to stands in `folder`.
+    """
 
-class PageView(ScrollView, can_focus=True):
-    """The rows read so far, wrapped to the width."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lines: list[str] = []
-        self._open = ""
-        self.rows: list[str] = []
-        self.found = -1
-
-    def add(self, text: str, *, last: bool) -> None:
-        """Take the next part; a line that goes on in the part after it waits for that."""
-        lines = (self._open + text).split("\n")
-        self._open = "" if last else lines.pop()
-        if last and lines[-1:] == [""]:
-            lines.pop()
-        if len(self._open) > len(text) > 0:  # one line longer than a part: shown in pieces
-            lines, self._open = [*lines, self._open], ""
-        cleaned = [displayable(line).expandtabs(TAB_CELLS) for line in lines]
-        self._lines += cleaned
-        self._wrap(cleaned)
-
-    def on_resize(self) -> None:
-        """Wrap anew."""
-        self.rows = []
-        self._wrap(self._lines)
-
-    def render_line(self, y: int) -> Strip:
-        """Return one row; the row that was found stands out."""
-        at = y + self.scroll_offset.y
-        style = self.rich_style
-        if at >= len(self.rows):
-            return Strip.blank(self.size.width, style)
-        if at == self.found:
-            style += Style(reverse=True)
-        row = self.rows[at]
-        return Strip([Segment(row, style)], cell_len(row)).adjust_cell_length(self.size.width, style)
-
-    def find(self, word: str, start: int) -> int | None:
-        """Return the first row from `start` that holds `word`, case aside, None where none does."""
-        wanted = word.casefold()
-        return next((at for at in range(start, len(self.rows)) if wanted in self.rows[at].casefold()), None)
-
-    def go_to(self, row: int) -> None:
-        """Show a row that was found."""
-        self.found = row
-        self.scroll_to(y=max(0, row - self.size.height // 2), animate=False)
-        self.refresh()
-
-    def _wrap(self, lines: list[str]) -> None:
-        width = self.scrollable_content_region.width
-        if width <= 0:
-            return
-        for line in lines:
-            self.rows += [line] if cell_len(line) <= width else chop_cells(line, width)
-        self.virtual_size = Size(width, len(self.rows))
-        self.refresh()
-
-
-class PagerScreen(Screen[None]):
-    """One text, from its start; `read` gives the part at an offset."""
-
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "Close", id="pager.close"),
-        Binding("q", "dismiss", "Close", show=False),
-        Binding("slash", "search", "Search", key_display="/", id="pager.search"),
-        Binding("n", "next", "Next", id="pager.next"),
+        Binding("q,ctrl+o", "dismiss", "Close", show=False, id="pager.quit"),
+        Binding("slash", "ask('search')", "Search", key_display="/", id="pager.search"),
+        Binding("n", "again(1)", "Next", id="pager.next"),
+        Binding("N", "again(-1)", "Previous", show=False, id="pager.previous"),
+        Binding("g,colon", "ask('line')", "Line", id="pager.line"),
+        Binding("G,end", "end", "End", id="pager.end"),
+        Binding("w", "wrap", "Wrap", id="pager.wrap"),
+        Binding("f", "follow", "Follow", id="pager.follow"),
+        Binding("s", "ask('save')", "Save", id="pager.save"),
+        Binding("v", "choose", "Choose", id="pager.choose"),
         Binding("c", "copy", "Copy", id="pager.copy"),
+        Binding("down,j", "move(1)", "Down", show=False, id="pager.down"),
+        Binding("up,k", "move(-1)", "Up", show=False, id="pager.up"),
+        Binding("pagedown,space", "page(1)", "A page down", show=False, id="pager.page_down"),
+        Binding("pageup,b", "page(-1)", "A page up", show=False, id="pager.page_up"),
+        Binding("home", "start", "Start", show=False, id="pager.start"),
+        Binding("right,l", "side(1)", "Right", show=False, id="pager.right"),
+        Binding("left,h", "side(-1)", "Left", show=False, id="pager.left"),
     ]
+    DEFAULT_CSS = """
+    PagerScreen {
+        #title { height: 1; padding: 0 1; background: $surface; color: $accent; }
+        #state { height: 1; padding: 0 1; color: $text-muted; }
+        #asked { display: none; padding: 0 1; }
+        PageView { padding: 0; }
+    }
+    """
 
-    def __init__(self, title: str, read: Read) -> None:
-        super().__init__()
+    def __init__(self, title: str, read: Read, *, live: LiveOutput | None = None, folder: Path | None = None) -> None:
+        super().__init__(following=live is not None and not live.ended)
         self._title = title
         self._read = read
-        self._next: int | None = 0
-        self._text: list[str] = []
-        self._word = ""
+        self._live = None if live is None or live.ended else live
+        self._folder = folder or Path()
+        self._stale = False
 
     def compose(self) -> ComposeResult:
-        """Lay out the title, the text and the line to search with."""
-        yield Static(Content(one_line(displayable(self._title), 200)), id="title", markup=False)
-        yield PageView()
-        yield LineInput("search", id="search")
-        yield Static("Esc closes   / searches   n next   c copies", id="foot", markup=False)
+        """Lay out the title, the text, how it stands, the line to answer in, and the keys."""
+        yield Static(Content(one_line(displayable(self._title), TITLE_CHARACTERS)), id="title", markup=False)
+        yield PageView(self._read if self._live is None else self._live.read)
+        yield LineInput(id="asked")
+        yield Static(id="state", markup=False)
+        yield Keys()
 
     def on_mount(self) -> None:
-        """Read the start."""
-        self.query_one("#search").display = False
-        view = self.query_one(PageView)
-        view.focus()
-        self.watch(view, "scroll_y", self._near_end, init=False)
-        self.call_after_refresh(self._read_on)
+        """Give the keys to the text, and hear of more of it."""
+        self.view.focus()
+        if self._live is not None:
+            self._live.changed = self._on_growth
+
+    def on_unmount(self) -> None:
+        """Hear no more."""
+        if self._live is not None:
+            self._live.changed = None
+
+    # What the keys do.
 
     def action_close(self) -> None:
-        """Leave the search, or the screen."""
-        search = self.query_one("#search")
-        if search.display:
-            search.display = False
-            self.query_one(PageView).focus()
+        """Leave what is open, the innermost first: the question, what runs, the choice, the screen."""
+        if self.line.display:
+            self._close_line()
+        elif self._walking is not None and self._walking.is_running:
+            self._walking.cancel()
+        elif self.view.mark is not None:
+            self.view.mark = None
+            self.view.refresh()
+            self._tell()
         else:
             self.dismiss()
 
-    def action_search(self) -> None:
-        """Take a word to look for."""
-        search = self.query_one("#search", LineInput)
-        search.display = True
-        search.focus()
-
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Look for the word."""
-        self._word = event.value
-        self.action_close()
-        self._look(self.query_one(PageView).scroll_offset.y)
+        """Take the answer; an empty one looks for what was looked for before, and changes nothing else."""
+        event.stop()
+        self._close_line()
+        answer = event.value
+        match self._asked:
+            case "search":
+                if answer:
+                    self.view.needle = Needle(answer)
+                    self.view.hit = None
+                self.action_again(1)
+            case "line" if answer.strip():
+                self._go_to_line(answer.strip())
+            case "save" if answer.strip():
+                self._save(answer.strip())
 
-    def action_next(self) -> None:
-        """Look for the word again, after the place where it was found."""
-        self._look(self.query_one(PageView).found + 1)
+    def action_again(self, step: int) -> None:
+        """Look on for the same, downwards or upwards."""
+        if self.view.needle is None:
+            self._say("nothing to look for yet; / takes a word")
+        else:
+            self._search(self.view.needle, back=step < 0)
 
-    def action_copy(self) -> None:
-        """Copy what was read so far."""
-        text = "".join(self._text)
-        self.app.copy_to_clipboard(text)
-        self.app.notify(f"{len(text):,} characters sent to the terminal's clipboard (OSC 52)", markup=False)
+    async def action_move(self, rows: int) -> None:
+        """Go by rows."""
+        await self._moved(self.view.move(rows), up=rows < 0)
 
-    def _near_end(self) -> None:
-        view = self.query_one(PageView)
-        if self._next is not None and view.scroll_offset.y + view.size.height + NEAR_END >= len(view.rows):
-            self._read_on()
+    async def action_page(self, step: int) -> None:
+        """Go by as many rows as are in view."""
+        await self._moved(self.view.move(step * max(1, self.view.size.height - 1)), up=step < 0)
 
-    @work(exclusive=True, group="read")
-    async def _read_on(self) -> None:
-        await self._read_part()
+    async def action_start(self) -> None:
+        """Go to the start."""
+        view = self.view
+        view.cursor = Place()
+        await self._moved(view.show(Place()), up=True)
 
-    async def _read_part(self) -> bool:
-        if self._next is None:
-            return False
-        part = await self._read(self._next)
-        self._next = part.next
-        self._text.append(part.text)
-        self.query_one(PageView).add(part.text, last=part.next is None)
-        return True
+    def action_end(self) -> None:
+        """Go to the end."""
+        self._walk(self._show_end)
 
-    @work(exclusive=True, group="read")
-    async def _look(self, start: int) -> None:
-        if not self._word:
+    async def action_side(self, step: int) -> None:
+        """Go to the side where lines are not wrapped."""
+        await self.view.move_side(step)
+
+    async def action_wrap(self) -> None:
+        """Wrap long lines, or not."""
+        await self.view.set_wrapped(not self.view.wrapped)
+
+    def action_follow(self) -> None:
+        """Stay at the end while more comes, or no longer."""
+        if self._live is None:
+            self._say("it has ended: there is nothing to follow")
             return
-        view = self.query_one(PageView)
-        for _ in range(MOST_SEARCHED):
-            found = view.find(self._word, start)
-            if found is not None:
-                view.go_to(found)
+        self._following = not self._following
+        self._tell()
+        if self._following:
+            self._on_growth()
+
+    def action_choose(self) -> None:
+        """Begin to choose lines, or stop."""
+        if self.view.mark is not None:
+            self.action_close()
+        elif self.view.shown:
+            self._following = False
+            self.view.choose()
+            self._tell()
+
+    async def action_copy(self) -> None:
+        """Copy the chosen lines, else the current one."""
+        text, whole = await self.view.take(COPY_CHARACTERS)
+        self.app.copy_to_clipboard(text)
+        more = "" if whole else f", the first {byte_size(COPY_CHARACTERS)} of it; s saves the whole to a file"
+        self._say(f"sent {len(text):,} characters to the terminal's clipboard{more}")
+        self.view.mark = None
+        self.view.refresh()
+
+    # What takes a while.
+
+    def _search(self, needle: Needle, *, back: bool) -> None:
+        async def work() -> None:
+            view = self.view
+            self._following = False
+            start = view.hit if view.hit is not None and view.found >= 0 else self._edge(back=back)
+            found = await search(view.lines, needle, start, back=back, tell=self._progress("searching"))
+            if found is None:
+                view.hit = None
+                await view.show(view.top)
+                self._say(f"not found: {needle.text}")
                 return
-            start = len(view.rows)
-            if not await self._read_part():
-                break
-        self.app.notify(f"not found from here on: {self._word}", markup=False)
+            await view.show_hit(found[0])
+            if found[1]:
+                self._say("from the end again" if back else "from the start again")
+
+        self._walk(work)
+
+    def _edge(self, *, back: bool) -> Place:
+        """Return the place before which nothing in view stands, or after which, for a search upwards."""
+        view = self.view
+        top = view.top
+        return top if back else Place(top.chunk, top.line, top.at - 1)
+
+    def _go_to_line(self, answer: str) -> None:
+        number = int(answer) if answer.isascii() and answer.isdigit() and len(answer) < 16 else 0
+
+        async def work() -> None:
+            self._following = False
+            if not number:
+                self._say(f"a line's number is a whole number from 1 on, not {answer}")
+            elif not await self.view.show_line(number, self._progress("going there")):
+                self._say(f"there is no line {number:,}; there are {self.view.pages.lines or 0:,}")
+
+        self._walk(work)
+
+    async def _show_end(self) -> None:
+        await self.view.show_end(self._progress("going to the end"))
+
+    def _save(self, name: str) -> None:
+        async def work() -> None:
+            read = self._read if self._live is None else self._live.read
+            try:
+                said = await save(read, name, folder=self._folder, tell=self._progress("saving"))
+            except FileExistsError:
+                said = f"{name} is there already; nothing was written"
+            except (OSError, ValueError) as error:
+                why = error.strerror if isinstance(error, OSError) else "no file can have that name"
+                said = f"{name} could not be written: {why}"
+            self._say(said)
+
+        self._walk(work)
+
+    # A call that still runs.
+
+    def _on_growth(self) -> None:
+        """Take what is new once the loop is free: it comes in many small pieces."""
+        if not self._stale and self.is_attached:
+            self._stale = True
+            self.call_later(self._grow)
+
+    async def _grow(self) -> None:
+        self._stale = False
+        live, view = self._live, self.view
+        if live is None:
+            return
+        if live.ended:
+            line = view.shown[0].number if view.shown else 1
+            self._live = live.changed = None
+            await view.open(self._read, line=line)
+            if self._following:
+                self.action_end()
+            self._following = False
+            return
+        view.pages.grew()
+        if self._following:
+            await view.show_end(lambda _share: None)
+        elif view.at_end:
+            await view.show(view.top)
+        self._tell()
+
+    async def _moved(self, moving: Awaitable[None], *, up: bool) -> None:
+        if up:
+            self._following = False
+        self._said = ""
+        await moving
