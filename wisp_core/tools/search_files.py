@@ -82,6 +82,10 @@ class SearchFiles(Tool[SearchArguments]):
                 allowed[hit.name] = len(allowed) < MOST_FILES and self._may_show(root / hit.name)
             if allowed[hit.name] and hit.name in shown:
                 found.append(_shown(hit, shown[hit.name]))
+        if len(allowed) > MOST_FILES:
+            found.append(
+                f"[only the first {MOST_FILES:,} of {len(allowed):,} files with finds; make the pattern narrower]"
+            )
         return found
 
     def _may_show(self, path: Path) -> bool:

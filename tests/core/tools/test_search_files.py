@@ -158,6 +158,17 @@ async def test_many_finds_are_bounded_and_kept_whole(folder):
     assert (folder.output / "session1" / CALL).read_text().count("\n") == 5000
 
 
+async def test_more_files_with_finds_than_are_shown_are_said(folder):
+    for number in range(2003):
+        folder.write(f"{number:04}.txt", "needle\n")
+    await folder.result("needle")
+    stored = (folder.output / "session1" / CALL).read_text().splitlines()
+    assert stored[-2:] == [
+        "1999.txt:1: needle",
+        "[only the first 2,000 of 2,003 files with finds; make the pattern narrower]",
+    ]
+
+
 async def test_more_finds_than_can_be_kept_are_said(folder):
     folder.write("a.txt", ("needle " + "x" * 300 + "\n") * 20_000)
     result = await folder.result("needle")
