@@ -184,6 +184,27 @@ def load_settings(home: Path, given: JsonObject | None = None) -> Settings:
         raise _explain(error, path) from error
 
 
+def trace_settings(home: Path, given: JsonObject | None = None) -> dict[str, tuple[Any, str]]:
+    """Return every setting that is not left to its default, by dotted key: its value and where it comes from.
+
+    Raises:
+        SettingsError: the file is no JSON object.
+    """
+    environment = {key: os.environ[name] for name, key in ENVIRONMENT.items() if os.environ.get(name)}
+    found: dict[str, tuple[Any, str]] = {}
+    sources = ((_read(home / "config.json"), "file"), (environment, "environment"), (given or {}, "command line"))
+    for settings, origin in sources:
+        found |= {key: (value, origin) for key, value in _leaves(settings)}
+    return found
+
+
+def _leaves(settings: JsonObject, prefix: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for key, value in settings.items():
+        found += _leaves(value, f"{prefix}{key}.") if isinstance(value, dict) and value else [(prefix + key, value)]
+    return found
+
+
 def _read(path: Path) -> JsonObject:
     try:
         raw = json.loads(path.read_text("utf-8"))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from wisp_core import __version__
 from wisp_core.cli.chat import ChatOptions, chat
+from wisp_core.cli.doctor import doctor
 from wisp_core.cli.keep import rebuild, verify
 from wisp_core.errors import ResumeError, WispError
 
@@ -40,7 +41,7 @@ async def _run(options: argparse.Namespace) -> int:
     if options.command == "chat":
         return await chat(_chat_options(options))
     if options.command == "doctor":
-        return await rebuild()
+        return await (rebuild() if options.rebuild else doctor(as_json=options.json))
     return await verify()
 
 
@@ -86,8 +87,15 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--resume", metavar="NAME", help="a conversation by its title, id or the start of it")
     which.add_argument("--thread", metavar="ID", help="a conversation by its id")
     chat_parser.add_argument("--cwd", metavar="DIR", type=Path, help="the working folder")
-    doctor = commands.add_parser("doctor", help="mend the home", epilog="example: wisp doctor --rebuild")
-    doctor.add_argument("--rebuild", action="store_true", required=True, help="make wisp.db again from the audit")
+    doctor_parser = commands.add_parser(
+        "doctor",
+        help="examine the home, the settings, the models and the tools",
+        description="One line a finding; exit status 1 where something is wrong. Nothing is changed without --rebuild.",
+        epilog="example: wisp doctor --json",
+    )
+    what = doctor_parser.add_mutually_exclusive_group()
+    what.add_argument("--rebuild", action="store_true", help="make wisp.db again from the audit")
+    what.add_argument("--json", action="store_true", help="print one JSON object")
     audit = commands.add_parser("audit", help="look after the audit log", epilog="example: wisp audit verify")
     audit.add_argument("action", choices=["verify"], help="check every line, sequence and group")
     return parser

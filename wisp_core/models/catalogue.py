@@ -114,12 +114,23 @@ def open_backend(model: str, settings: Settings, *, environ: Mapping[str, str]) 
         server = Server(OPENAI_URL, _key(environ, OPENAI_KEY, needed_by=model), timeouts=settings.timeouts)
         profile = Profile(catalogued=facts.get("window"), probes=False, output_key="max_completion_tokens")
         return ChatBackend(model, server, model=name.model, profile=profile)
-    endpoint = _endpoint(name.place, settings)
-    key = _key(environ, endpoint.key_env, needed_by=f"endpoints.{name.place}.key_env") if endpoint.key_env else ""
-    headers = _headers(name.place, endpoint)
-    server = Server(_url(name.place, endpoint), key, headers, settings.timeouts)
+    server = open_server(name.place, settings, environ=environ)
+    endpoint = settings.endpoints[name.place]
     profile = Profile(window=endpoint.window, catalogued=facts.get("window"))
     return ChatBackend(model, server, model=name.model or endpoint.model, profile=profile)
+
+
+def open_server(place: str, settings: Settings, *, environ: Mapping[str, str]) -> Server:
+    """Return the server of the endpoint that is configured as `place`.
+
+    Raises:
+        NoModelError: no endpoint is called so.
+        AuthenticationError: its key is not in the environment.
+        SettingsError: it is configured wrongly.
+    """
+    endpoint = _endpoint(place, settings)
+    key = _key(environ, endpoint.key_env, needed_by=f"endpoints.{place}.key_env") if endpoint.key_env else ""
+    return Server(_url(place, endpoint), key, _headers(place, endpoint), settings.timeouts)
 
 
 @cache
