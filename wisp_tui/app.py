@@ -2,11 +2,8 @@
 
 import asyncio
 import importlib
-import os
-import platform
 import signal
 import time
-import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,8 +14,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.theme import Theme
 
-from wisp_core import __version__
-from wisp_core.errors import WispError
+from wisp_core.crash import explain
 from wisp_core.text import displayable
 from wisp_tui.commands import Palette
 from wisp_tui.ending import SIGNAL_STATUS, end_on
@@ -215,37 +211,3 @@ def bound(app: App[None]) -> Iterator[Binding]:
     for node in (app, app.screen, *app.screen.query("*")):
         for bindings in node._bindings.key_to_bindings.values():
             yield from (binding for binding in bindings if binding.id)
-
-
-def explain(error: BaseException) -> str:
-    """Return what to tell the person; the details of a fault of wisp's own go to a file first."""
-    cause = getattr(error, "error", error)  # a worker's failure carries what failed in it
-    if isinstance(cause, WispError):
-        return cause.sentence()
-    try:
-        return f"a fault of wisp's own ended it; the conversation is whole, and a report is in {write_report(cause)}"
-    except OSError:
-        return f"a fault of wisp's own ended it ({type(cause).__name__}); the conversation is whole"
-
-
-def write_report(error: BaseException) -> Path:
-    """Write where it failed, with no word of what was said or shown, and return the file.
-
-    Raises:
-        OSError: the home cannot be written.
-    """
-    from wisp_core.settings import home_path  # settings bring pydantic, which a start does not wait for
-
-    folder = home_path() / "crash"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-    lines = [f"wisp {__version__}, Python {platform.python_version()}, {platform.platform()}, {os.environ.get('TERM')}"]
-    at: BaseException | None = error
-    while at is not None:
-        lines.append(type(at).__name__)
-        frames = traceback.extract_tb(at.__traceback__)
-        lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
-        at = at.__cause__ or at.__context__
-    path.write_text("\n".join(lines) + "\n", "utf-8")
-    path.chmod(0o600)
-    return path

@@ -7,14 +7,15 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never
 
 from wisp_core.cli.lines import Approve, LineReader, Order, Pump, Say, Shell, Typed, Wrong, is_terminal, standard_input
 from wisp_core.cli.paging import run_pager
 from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
+from wisp_core.cli.streams import Streams, tell_error
 from wisp_core.commands.registry import run
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
-from wisp_core.errors import ResumeError, WispError
+from wisp_core.errors import ResumeError, UsageError, WispError
 from wisp_core.events import ApprovalRequested, Event, Published, TurnEnd
 from wisp_core.parts import FromLine, Part
 from wisp_core.records import JsonObject, Mode, Outcome
@@ -22,7 +23,7 @@ from wisp_core.requests import Answer, Approval, Verdict
 from wisp_core.thread import Thread
 from wisp_core.wisp import Wisp
 
-EXIT_INTERRUPTED = 130
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 ANSWERS = {"y": Verdict.ONCE, "a": Verdict.THREAD, "n": Verdict.NO}
 
 
@@ -79,7 +80,11 @@ class ChatFace:
         self._asked: dict[str, asyncio.Future[Answer]] = {}
         self._ended = False
         self._terminal = is_terminal()
-        self._printer: Printer = JsonPrinter() if options.json else PlainPrinter(terminal=self._terminal)
+        self._streams = Streams(self._leave)
+        self._broken: BaseException | None = None
+        self._printer: Printer = (
+            JsonPrinter(self._streams) if options.json else PlainPrinter(self._streams, terminal=self._terminal)
+        )
         self._thread: Thread | None = None
         self._status = 0
         self._left = False
@@ -92,6 +97,7 @@ class ChatFace:
         for note in self._wisp.notes:
             self._printer.note(note)
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._break)
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         loop.add_signal_handler(signal.SIGTERM, self._leave)
         if self._options.prompt:
@@ -102,6 +108,15 @@ class ChatFace:
             if not await self._handle(typed):
                 break
             self._printer.ready()
+        return self._end()
+
+    def _end(self) -> int:
+        if self._broken is not None:
+            raise self._broken
+        if self._streams.failure is not None:
+            if self._streams.failure:
+                tell_error(self._streams.failure)
+            return EXIT_FAILED
         return EXIT_INTERRUPTED if self._left else self._status
 
     async def _open(self) -> Thread:
@@ -149,14 +164,14 @@ class ChatFace:
                     await self._thread.run_command(command)
                 case Wrong(sentence):
                     self._printer.error(sentence)
-                    self._status = 2
+                    self._status = EXIT_USAGE
                 case Approve():
                     raise AssertionError("an approval is settled where it is read")
                 case _:
                     assert_never(typed)
         except WispError as error:
             self._printer.error(error.sentence())
-            self._status = 1
+            self._status = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
         return True
 
     async def _follow(self, result: Result) -> bool:
@@ -192,7 +207,7 @@ class ChatFace:
             reading = await self._thread.read_output(page.call, FromLine())
             self._printer.view(Said(page.title, page.text, reading))
             return
-        if self._terminal and sys.stdout.isatty() and self._pump is not None:
+        if self._terminal and sys.stdout is not None and sys.stdout.isatty() and self._pump is not None:
             with self._pump.paused():
                 self._paging = True
                 shown = await run_pager(self._texts(page), os.environ)
@@ -261,6 +276,12 @@ class ChatFace:
         if not running or not self._terminal:
             self._leave()
 
+    def _break(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Leave for what failed in a callback, which nobody awaits."""
+        if self._broken is None and isinstance(context.get("exception"), Exception):
+            self._broken = context["exception"]
+            self._leave()
+
     def _leave(self) -> None:
         """End the conversation without what still waits in the input."""
         if self._thread is not None:
@@ -272,4 +293,4 @@ class ChatFace:
 
 
 def _exit_status(outcome: Outcome) -> int:
-    return {Outcome.DONE: 0, Outcome.INTERRUPTED: EXIT_INTERRUPTED}.get(outcome, 1)
+    return {Outcome.DONE: 0, Outcome.INTERRUPTED: EXIT_INTERRUPTED}.get(outcome, EXIT_FAILED)

@@ -2,9 +2,6 @@
 
 import argparse
 import asyncio
-import contextlib
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +9,8 @@ from wisp_core import __version__
 from wisp_core.cli.chat import ChatOptions, chat
 from wisp_core.cli.doctor import doctor
 from wisp_core.cli.keep import rebuild, verify
+from wisp_core.cli.streams import tell_error
+from wisp_core.crash import explain
 from wisp_core.errors import ResumeError, WispError
 
 EXIT_FAILED, EXIT_USAGE, EXIT_RESUME, EXIT_INTERRUPTED = 1, 2, 64, 130
@@ -23,17 +22,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return asyncio.run(_run(options))
     except ResumeError as error:
-        print(f"wisp: {error.sentence()}", file=sys.stderr)
+        tell_error(error.sentence())
         return EXIT_RESUME
     except WispError as error:
-        print(f"wisp: {error.sentence()}", file=sys.stderr)
+        tell_error(error.sentence())
         return EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader of the reply has left (`| head`): what was answered is kept, there is nobody to tell.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:  # noqa: BLE001 -- the named edge: a fault of wisp's own is one sentence and a report
+        tell_error(explain(error))
         return EXIT_FAILED
 
 

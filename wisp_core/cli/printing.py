@@ -2,10 +2,11 @@
 
 import json
 import sys
-from typing import Protocol, TextIO
+from typing import Protocol
 
+from wisp_core.cli.streams import Streams, tell, tell_error
 from wisp_core.commands.results import Said
-from wisp_core.events import Event, Live, Published, Response, ToolCalled, ToolReturned, TurnEnd
+from wisp_core.events import CommandRun, Event, Live, Published, Response, ToolCalled, ToolReturned, TurnEnd
 from wisp_core.records import JsonObject
 from wisp_core.requests import Approval
 from wisp_core.text import displayable, one_line, revealed, split_lines
@@ -39,6 +40,9 @@ class Printer(Protocol):
 class JsonPrinter:
     """One object a line on standard output: the audit's own shapes, and `delta`, `note`, `view`."""
 
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
+
     def show(self, published: Published) -> None:
         """Print it as it is."""
         self._print(published.as_object())
@@ -68,16 +72,16 @@ class JsonPrinter:
 
     def _print(self, found: JsonObject) -> None:
         # ASCII alone: no line-like character of a text can break a reader that splits lines too eagerly.
-        sys.stdout.write(json.dumps(found, separators=(",", ":")) + "\n")
-        sys.stdout.flush()
+        self._streams.reply(json.dumps(found, separators=(",", ":")) + "\n")
 
 
 class PlainPrinter:
     """The reply on standard output, everything else on standard error; nothing from outside is a control sequence."""
 
-    def __init__(self, *, terminal: bool) -> None:
+    def __init__(self, streams: Streams, *, terminal: bool) -> None:
+        self._streams = streams
         self._terminal = terminal
-        self._shows_controls = sys.stdout.isatty()
+        self._shows_controls = sys.stdout is not None and sys.stdout.isatty()
         self._told: set[str] = set()
         self._open_line = False
 
@@ -105,9 +109,12 @@ class PlainPrinter:
             case Response():
                 self._end_line()
             case ToolCalled(tool=tool, arguments=arguments):
-                self._err(f"● {tool} {one_line(revealed(json.dumps(arguments, ensure_ascii=False)), LINE_CHARACTERS)}")
+                tell(f"● {tool} {one_line(revealed(json.dumps(arguments, ensure_ascii=False)), LINE_CHARACTERS)}")
             case ToolReturned() as result:
                 self._output(result)
+            case CommandRun(output=output):
+                # The person asked for it: as much of it as the model is shown.
+                tell(displayable(output))
             case TurnEnd(outcome=outcome, error=error):
                 self._told.clear()
                 self._end_line()
@@ -122,62 +129,53 @@ class PlainPrinter:
         status = "ok" if result.ok else "failed"
         if result.exitStatus is not None:
             status = f"exit status {result.exitStatus}"
-        self._err(f"  {status} · {result.seconds:.1f} s · {result.lines:,} lines · {result.bytes:,} bytes")
+        tell(f"  {status} · {result.seconds:.1f} s · {result.lines:,} lines · {result.bytes:,} bytes")
         lines = split_lines(displayable(result.text))
         held = len(lines) - HEAD_LINES - TAIL_LINES
         shown = lines if held <= 1 else [*lines[:HEAD_LINES], "", *lines[-TAIL_LINES:]]
         for index, line in enumerate(shown):
             if held > 1 and index == HEAD_LINES:
                 line = f"… {held:,} more lines of it; /show {result.call} shows it whole"
-            self._err(f"  │ {line[:LINE_CHARACTERS]}")
+            tell(f"  │ {line[:LINE_CHARACTERS]}")
 
     def note(self, text: str) -> None:
         """Print a quiet line."""
         self._end_line()
-        self._err(f"· {displayable(text)}")
+        tell(f"· {displayable(text)}")
 
     def error(self, text: str) -> None:
         """Print one sentence."""
         self._end_line()
-        self._err(f"wisp: {displayable(text)}")
+        tell_error(text)
 
     def view(self, said: Said) -> None:
         """Print the text; it is no reply, so it goes where notes go, but on a terminal that is the same place."""
         if said.title or said.text:
-            self._err(displayable(said.text))
+            tell(displayable(said.text))
 
     def ask(self, approval: Approval) -> None:
         """Print the call in full, why it asks, and the keys."""
         self._end_line()
-        self._err(f"? {approval.tool} wants to run in {revealed(approval.cwd)} ({approval.why}):")
+        tell(f"? {approval.tool} wants to run in {revealed(approval.cwd)} ({approval.why}):")
         for key, value in approval.arguments.items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for line in split_lines(revealed(text)) or [""]:
-                self._err(f"  {key}: {line}")
+                tell(f"  {key}: {line}")
         always = f"a for this conversation [{revealed(approval.rule)}] · " if approval.rule else ""
-        self._err(f"  y once · {always}n no · n REASON")
+        tell(f"  y once · {always}n no · n REASON")
 
     def ready(self) -> None:
         """Print the prompt sign on a terminal."""
         if self._terminal:
-            self._write(sys.stderr, "› ")
+            tell("› ", end="")
 
     def _reply(self, text: str) -> None:
         if not text:
             return
-        self._write(sys.stdout, displayable(text) if self._shows_controls else text)
+        self._streams.reply(displayable(text) if self._shows_controls else text)
         self._open_line = not text.endswith("\n")
 
     def _end_line(self) -> None:
         if self._open_line:
             self._open_line = False
-            self._write(sys.stdout, "\n")
-
-    def _err(self, text: str) -> None:
-        self._write(sys.stderr, text + "\n")
-
-    def _write(self, stream: TextIO, text: str) -> None:
-        # A terminal or pipe in a narrow encoding (LANG unset) must not end the conversation.
-        encoding = stream.encoding or "utf-8"
-        stream.write(text.encode(encoding, "replace").decode(encoding))
-        stream.flush()
+            self._streams.reply("\n")
