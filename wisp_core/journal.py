@@ -52,7 +52,7 @@ class Journal:
         self._lags = False
 
     @classmethod
-    async def open(cls, home: Path, settings: Settings, redaction: Redaction = NO_SECRETS) -> "Journal":
+    async def open(cls, home: Path, settings: Settings, *, redaction: Redaction = NO_SECRETS) -> "Journal":
         """Open the home, made where it is missing, and catch its database up with the audit.
 
         Raises:
@@ -194,7 +194,7 @@ class Journal:
     def _lines(
         self, record: ThreadRecord | None, datas: Sequence[EventData], *, turn: int | None, group: str | None
     ) -> list[bytes]:
-        datas = [self._without_secrets(data) for data in datas]
+        datas = [_without_secrets(data, self.redaction) for data in datas]
         if record is None:
             return [Event(new_id(), None, now(), self.session, None, turn, group, data).line() for data in datas]
         if turn is None:
@@ -203,14 +203,6 @@ class Journal:
             Event(new_id(), seq, now(), self.session, record.id, turn, group, data).line()
             for seq, data in enumerate(datas, record.last_seq + 1)
         ]
-
-    def _without_secrets(self, data: EventData) -> EventData:
-        """Take secrets out before anything is made of the event: the audit, the store and requests never have them."""
-        if not self.redaction:
-            return data
-        raw = data.model_dump(mode="json")
-        clean = self.redaction.value(raw)
-        return data if clean == raw else type(data).model_validate(clean)
 
     async def _contents(self, record: ThreadRecord | None, events: Sequence[Event]) -> dict[int, Content]:
         """Read what an event brings back before anything is written, so that a failure changes nothing."""
@@ -331,6 +323,15 @@ def _reading(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageError(f"{error.filename or folder} cannot be read ({error.strerror})") from error
+
+
+def _without_secrets(data: EventData, redaction: Redaction) -> EventData:
+    """Take secrets out before anything is made of the event: the audit, the store and requests never have them."""
+    if not redaction:
+        return data
+    raw = data.model_dump(mode="json")
+    clean = redaction.value(raw)
+    return data if clean == raw else type(data).model_validate(clean)
 
 
 def _read_back(line: bytes) -> Event:

@@ -102,7 +102,7 @@ class Wisp:
         choice = choose(settings, os.environ)
         redaction = _secrets(settings)
         settings = settings.model_copy(update={"instructions": redaction.text(settings.instructions)})
-        journal = await Journal.open(home, settings, redaction)
+        journal = await Journal.open(home, settings, redaction=redaction)
         wisp = cls(home, settings, journal=journal, cwd=folder, only=only_tools)
         try:
             wisp.model, wisp.why = choice.model, f"{choice.model}: {choice.why}"
