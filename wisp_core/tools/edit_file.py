@@ -150,9 +150,9 @@ class EditFile(Tool[EditArguments]):
 
     def _plan(self, arguments: EditArguments) -> Plan:
         _refuse_placeholders(arguments)
-        path = locate(arguments.path, self._cwd, protection=self._protection)
+        path = locate(arguments.path, self._cwd, protection=self._protection, writing=True)
         try:
-            fd = open_file(path, protection=self._protection)
+            fd = open_file(path, protection=self._protection, writing=True)
         except FileNotFoundError as error:
             return self._plan_new(path, arguments, error=error)
         with open(fd, "rb") as file:

@@ -17,26 +17,28 @@ PSEUDO_FOLDERS = ("/proc", "/sys", "/dev")
 class Protection(Protocol):
     """Tells why a path may not be read or written, empty where it may."""
 
-    def refuse_path(self, path: Path) -> str:
+    def refuse_path(self, path: Path, *, writing: bool = False) -> str:
         """Judge a path before it is opened, symlinks resolved."""
 
-    def refuse_opened(self, fd: int, path: Path) -> str:
+    def refuse_opened(self, fd: int, path: Path, *, writing: bool = False) -> str:
         """Judge an open file by where it really is, and by device and inode."""
 
 
-def locate(given: str, cwd: Path, *, protection: Protection) -> Path:
-    """Return the path that a call names; a relative one starts at `cwd`.
+def locate(given: str, cwd: Path, *, protection: Protection, writing: bool = False) -> Path:
+    """Return the path that a call names, to read it or for `writing`; a relative one starts at `cwd`.
 
     Raises:
         ToolFailure: it is protected.
     """
     path = cwd / (os.path.expanduser(given) if given.startswith("~") else given)
-    _refuse(protection.refuse_path(path))
+    _refuse(protection.refuse_path(path, writing=writing))
     return path
 
 
-def open_file(path: Path, *, protection: Protection) -> int:
+def open_file(path: Path, *, protection: Protection, writing: bool = False) -> int:
     """Return a descriptor of a regular file, opened for reading and judged by where it really is.
+
+    With `writing` it is judged as one that will be replaced.
 
     Raises:
         FileNotFoundError: there is none.
@@ -54,7 +56,7 @@ def open_file(path: Path, *, protection: Protection) -> int:
         raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
     try:
         _refuse_irregular(path, os.fstat(fd))
-        _refuse(protection.refuse_opened(fd, path))
+        _refuse(protection.refuse_opened(fd, path, writing=writing))
     except BaseException:
         os.close(fd)
         raise

@@ -36,7 +36,7 @@ def undo(place: Path | None, *, previous: Previous, protection: Protection, ledg
 def _unchanged(path: Path, earlier: EarlierFile, *, protection: Protection) -> os.stat_result:
     """Return the state of a file that holds what the edit wrote."""
     try:
-        fd = open_file(path, protection=protection)
+        fd = open_file(path, protection=protection, writing=True)
     except FileNotFoundError as error:
         raise ToolFailure(f"{path} is gone, so its edit cannot be undone") from error
     with open(fd, "rb") as file:

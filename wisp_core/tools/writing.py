@@ -56,7 +56,7 @@ def _folder(place: Path, protection: Protection) -> Iterator[int]:
     try:
         if place_of(folder, there) != there:
             raise ToolFailure(f"{there} is another folder now; nothing was written")
-        if why := protection.refuse_path(place):
+        if why := protection.refuse_path(place, writing=True):
             raise ToolFailure(why)
         for name in reversed(to_make):
             with suppress(FileExistsError):

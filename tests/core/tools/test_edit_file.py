@@ -236,6 +236,18 @@ async def test_protected_places_are_refused_by_every_road(bench):
     assert (keys / "config").read_bytes() == b"secret\n"
 
 
+async def test_what_may_be_read_in_wisps_own_home_may_not_be_edited(bench):
+    skill = bench.wisp / "skills/a/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("text\n")
+    (bench.cwd / "link").symlink_to(skill)
+    os.link(skill, bench.cwd / "hard")
+    for name in (str(skill), "link", "hard"):
+        await bench.read(name)
+        assert "protected" in await bench.refusal(name, content="x"), name
+    assert "protected" in await bench.refusal("~/.wisp/skills/b/SKILL.md", content="x")
+
+
 async def test_a_dangling_link_is_no_new_file(bench, tmp_path):
     (bench.cwd / "link").symlink_to(tmp_path / "elsewhere")
     assert "is a link to" in await bench.refusal("link", content="x")

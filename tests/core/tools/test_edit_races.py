@@ -17,8 +17,8 @@ class Exchanging(ProtectedPaths):
         super().__init__(home, user_home=user_home)
         self._left, self._exchange = after, exchange
 
-    def refuse_path(self, path):
-        said = super().refuse_path(path)
+    def refuse_path(self, path, *, writing=False):
+        said = super().refuse_path(path, writing=writing)
         self._left -= 1
         if self._left == 0:
             self._exchange()
