@@ -198,7 +198,7 @@ class PageRows(Widget):
             return []
         size = len(needle.text) - 1
         marked = []
-        for start, end in needle.places(laid.text, max(0, first - size), past + size):
+        for start, end in needle.places(laid.text, start=max(0, first - size), end=past + size):
             style = self._styles["hit" if Place(place.chunk, place.line, start) == self.hit else "match"]
             marked.append((start - first, end - first, style))
         return marked

@@ -30,7 +30,7 @@ class Needle:
         text = without_sequences(text)
         return self.text in (text if self._exact else text.lower())
 
-    def places(self, text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+    def places(self, text: str, *, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
         """Return where it stands in a shown line: the characters [first, past) of each."""
         found = self._pattern.finditer(text, start, len(text) if end is None else end)
         return [match.span() for match in found]
@@ -48,17 +48,17 @@ async def search(
         ahead = _known(lines, start.chunk)
     for index in ahead:
         limit = start if index == start.chunk else None
-        if (found := await _look(lines, needle, index, limit=limit, back=back)) is not None:
+        if (found := await _look(lines, needle, index=index, limit=limit, back=back)) is not None:
             return found, False
-        await _pause(lines, index, tell)
+        await _pause(lines, index, tell=tell)
         await pages.reach(index + 2)
     if back:
         await lines.read_to_end(tell)
     around = range(pages.known - 1, start.chunk - 1, -1) if back else range(start.chunk + 1)
     for index in around:
-        if (found := await _look(lines, needle, index, limit=None, back=back)) is not None:
+        if (found := await _look(lines, needle, index=index, limit=None, back=back)) is not None:
             return found, True
-        await _pause(lines, index, tell)
+        await _pause(lines, index, tell=tell)
     return None
 
 
@@ -70,12 +70,12 @@ def _known(lines: PageLines, first: int) -> Iterable[int]:
         index += 1
 
 
-async def _pause(lines: PageLines, index: int, tell: Tell) -> None:
+async def _pause(lines: PageLines, index: int, *, tell: Tell) -> None:
     tell(lines.pages.offset(index) / max(1, lines.pages.total))
     await asyncio.sleep(0)  # a text in memory must not hold up the keys
 
 
-async def _look(lines: PageLines, needle: Needle, index: int, *, limit: Place | None, back: bool) -> Place | None:
+async def _look(lines: PageLines, needle: Needle, *, index: int, limit: Place | None, back: bool) -> Place | None:
     """Return the first place in a chunk after `limit`, or the last one before it."""
     chunk = await lines.pages.chunk(index)
     if chunk is None or not needle.may_be_in(chunk.text + chunk.after):
@@ -84,14 +84,14 @@ async def _look(lines: PageLines, needle: Needle, index: int, *, limit: Place | 
     if limit is not None:
         order = range(min(limit.line + 1, len(chunk.lines))) if back else range(limit.line, len(chunk.lines))
     for line in reversed(order) if back else order:
-        places = [Place(index, line, at) for at in await _in_line(lines, needle, chunk, at=Place(index, line))]
+        places = [Place(index, line, at) for at in await _in_line(lines, needle, chunk=chunk, at=Place(index, line))]
         for place in reversed(places) if back else places:
             if limit is None or (place < limit if back else place > limit):
                 return place
     return None
 
 
-async def _in_line(lines: PageLines, needle: Needle, chunk: Chunk, *, at: Place) -> list[int]:
+async def _in_line(lines: PageLines, needle: Needle, *, chunk: Chunk, at: Place) -> list[int]:
     """Return the characters of a line at which it stands; it may end in the next piece of the line."""
     after = chunk.after if at.line == len(chunk.lines) - 1 else ""
     if not needle.may_be_in(chunk.lines[at.line] + after):
