@@ -21,7 +21,7 @@ async def save(read: Read, name: str, *, folder: Path, tell: Callable[[float], N
     path, fd = _create(name, folder)
     try:
         with os.fdopen(fd, "wb") as file:
-            written, total = await _copy(read, file.write, tell)
+            written, total = await _copy(read, file.write, tell=tell)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -35,7 +35,7 @@ def _create(name: str, folder: Path) -> tuple[Path, int]:
     return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, MODE)
 
 
-async def _copy(read: Read, write: Callable[[bytes], int], tell: Callable[[float], None]) -> tuple[int, int]:
+async def _copy(read: Read, write: Callable[[bytes], int], *, tell: Callable[[float], None]) -> tuple[int, int]:
     written, offset = 0, 0
     while True:
         part = await read(offset)
