@@ -221,7 +221,10 @@ class EarlierFile:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A question, may this call run? `arguments` in full, `why` it asks, the `rule` that always allows."""
+    """A question, may this call run? `arguments` in full, `why` it asks, the `rule` that always allows.
+
+    `preview` is what it will do where the arguments do not say it, such as the diff of an edit.
+    """
 
     call: str
     tool: str
@@ -230,6 +233,7 @@ class Approval:
     cwd: str
     why: str
     rule: str = ""
+    preview: str = ""
 
 
 class Verdict(StrEnum):

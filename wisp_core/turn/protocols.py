@@ -52,9 +52,15 @@ class Toolbox(Protocol):
     def check(self, tool: str, arguments: str) -> JsonObject:
         """Return the arguments, repaired and validated; a `ToolFailure` says what was expected."""
 
-    async def run(self, tool: str, arguments: JsonObject, *, call: str, progress: Callable[[str], None]) -> ToolResult:
-        """Run the tool and return its bounded result; a `ToolFailure` is one line for the model.
+    async def preview(self, tool: str, arguments: JsonObject) -> str:
+        """Return what a call will do where its arguments do not say it; a `ToolFailure` says that it cannot be done."""
 
+    async def run(
+        self, tool: str, arguments: JsonObject, *, call: str, progress: Callable[[str], None], place: str = ""
+    ) -> ToolResult:
+        """Run the tool and return its bounded result; what writes goes to the permitted `place` or nowhere.
+
+        A `ToolFailure` is one line for the model.
         Being cancelled it may raise `ToolCancelled`, with what had come.
         """
 

@@ -49,11 +49,15 @@ async def _run_call(parts: Participants, call: CallData, *, last: bool) -> None:
     earlier = _repeats(parts, call) if call.given is None else None
     try:
         arguments = parts.toolbox.check(call.tool, call.given if call.given is not None else call.arguments)
-        await _permit(parts, call, arguments=arguments)
+        place = await _permit(parts, call, arguments=arguments)
         await parts.write(ToolCalled(call=call.call, tool=call.tool, arguments=arguments))
         began = time.monotonic()
         result = await parts.toolbox.run(
-            call.tool, arguments, call=call.call, progress=lambda text: _progress(parts, call, text=text)
+            call.tool,
+            arguments,
+            call=call.call,
+            progress=lambda text: _progress(parts, call, text=text),
+            place=place,
         )
     except ToolFailure as failure:
         text = str(failure)
@@ -112,25 +116,29 @@ async def keep_output(parts: Participants, result: ToolResult, *, call: str, too
     )
 
 
-async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject) -> None:
-    """Return when the call may run; a `ToolFailure` tells the model why it may not."""
+async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject) -> str:
+    """Return, when the call may run, the real place of the path that it names; a `ToolFailure` says why it may not."""
     record = parts.record
     kind = parts.toolbox.kind(call.tool) or ToolKind.COMMAND
     rules = read_rules(record.mode, parts.settings.permissions, grants=record.grants)
     proposed = await asyncio.to_thread(_proposed, parts, Proposed(call.tool, kind, arguments, record.cwd))
     decision = decide(proposed, rules)
     if decision.verdict == "allow":
-        return
+        return proposed.path
     if decision.verdict == "deny":
         await parts.write(ApprovalDecided(call=call.call, decision="no", by="rule", reason=decision.why))
         raise ToolFailure(f"not permitted: {decision.why}")
     rule = rule_for(proposed, rules)
+    # What cannot be done is not asked about.
+    preview = await parts.toolbox.preview(call.tool, arguments)
     began = time.monotonic()
     await parts.write(
         ApprovalRequested(call=call.call, tool=call.tool, arguments=arguments, cwd=record.cwd, why=decision.why)
     )
-    answer = await parts.ask(Approval(call.call, call.tool, kind, arguments, record.cwd, decision.why, rule))
+    approval = Approval(call.call, call.tool, kind, arguments, record.cwd, decision.why, rule, preview)
+    answer = await parts.ask(approval)
     await _decided(parts, call, answer=answer, rule=rule, seconds=time.monotonic() - began)
+    return proposed.path
 
 
 def _proposed(parts: Participants, call: Proposed) -> Proposed:
