@@ -56,6 +56,7 @@ class PagerScreen(PagerState):
     DEFAULT_CSS = """
     PagerScreen {
         #title { height: 1; padding: 0 1; background: $surface; color: $accent; }
+        #note { display: none; height: 1; padding: 0 1; color: $text-warning; }
         #state { height: 1; padding: 0 1; color: $text-muted; }
         #asked { display: none; padding: 0 1; }
         PageView { padding: 0; }
@@ -73,6 +74,7 @@ class PagerScreen(PagerState):
     def compose(self) -> ComposeResult:
         """Lay out the title, the text, how it stands, the line to answer in, and the keys."""
         yield Static(Content(one_line(displayable(self._title), TITLE_CHARACTERS)), id="title", markup=False)
+        yield Static(id="note", markup=False)
         yield PageView(self._read if self._live is None else self._live.read)
         yield LineInput(id="asked")
         yield Static(id="state", markup=False)
@@ -82,7 +84,8 @@ class PagerScreen(PagerState):
         """Give the keys to the text, and hear of more of it."""
         self.view.focus()
         if self._live is not None:
-            self._live.changed = self._on_growth
+            self._live.changed = self.follow_on
+            self.follow_on()
 
     def on_unmount(self) -> None:
         """Hear no more."""
@@ -161,7 +164,7 @@ class PagerScreen(PagerState):
         self._following = not self._following
         self._tell()
         if self._following:
-            self._on_growth()
+            self.follow_on()
 
     def action_choose(self) -> None:
         """Begin to choose lines, or stop."""
@@ -188,7 +191,7 @@ class PagerScreen(PagerState):
             view = self.view
             self._following = False
             start = view.hit if view.hit is not None and view.found >= 0 else self._edge(back=back)
-            found = await search(view.lines, needle, start, back=back, tell=self._progress("searching"))
+            found = await search(view.lines, needle, start=start, back=back, tell=self._progress("searching"))
             if found is None:
                 view.hit = None
                 await view.show(view.top)
@@ -237,7 +240,7 @@ class PagerScreen(PagerState):
 
     # A call that still runs.
 
-    def _on_growth(self) -> None:
+    def follow_on(self) -> None:
         """Take what is new once the loop is free: it comes in many small pieces."""
         if not self._stale and self.is_attached:
             self._stale = True

@@ -69,6 +69,9 @@ class PagerState(Screen[None]):
 
         return tell
 
+    def follow_on(self) -> None:
+        """Go on to the end of what has come; the screen above knows how."""
+
     def _close_line(self) -> None:
         self.line.display = False
         self.view.focus()
@@ -78,18 +81,24 @@ class PagerState(Screen[None]):
         self._tell()
 
     def on_page_rows_moved(self) -> None:
-        """Say where it is now."""
+        """Say where it is now; what is followed stays at its end, whatever the height."""
+        if self._following and not self.view.at_end:
+            self.follow_on()
         self._tell()
 
     def _tell(self) -> None:
         words = self._doing or self._said or self._state()
         self.query_one("#state", Static).update(Content(one_line(displayable(words), SAID_CHARACTERS)))
+        note = self.view.pages.note
+        about = self.query_one("#note", Static)
+        about.display = bool(note)
+        about.update(Content(one_line(displayable(note), SAID_CHARACTERS)))
 
     def _state(self) -> str:
         view = self.view
         pages, shown = view.pages, view.shown
         if not shown:
-            return pages.note or "there is nothing in it"
+            return "there is nothing in it"
         first, last = shown[0].number, shown[-1].number
         share = 1.0 if view.at_end else shown[-1].byte / max(1, pages.total)
         words = [f"line {first:,}" if first == last else f"lines {first:,}–{last:,}"]
@@ -99,4 +108,4 @@ class PagerState(Screen[None]):
         words += [] if view.wrapped else ["not wrapped"]
         words += ["following"] if self._following else []
         words += ["choosing: c copies"] if view.mark is not None else []
-        return " · ".join([*words, pages.note] if pages.note else words)
+        return " · ".join(words)

@@ -9,8 +9,8 @@ from wisp_core.text import byte_size, whole_end, whole_start
 from wisp_tui.widgets.pages import PAGE_BYTES, Part
 
 MOST_BYTES = 16 * 1024 * 1024
-RUNNING = "still running; this is what is shown of it, the whole is kept when it ends"
-FULL = f"still running; the first {byte_size(MOST_BYTES)} of what is shown of it, the whole is kept when it ends"
+RUNNING = "still running: the whole is kept when it ends"
+FULL = f"still running: the first {byte_size(MOST_BYTES)} of what it shows"
 
 
 class LiveOutput:

@@ -37,7 +37,7 @@ class Needle:
 
 
 async def search(
-    lines: PageLines, needle: Needle, start: Place, *, back: bool, tell: Tell
+    lines: PageLines, needle: Needle, *, start: Place, back: bool, tell: Tell
 ) -> tuple[Place, bool] | None:
     """Return the next place after `start`, or the one before it, and whether the search went around an end for it."""
     pages = lines.pages

@@ -109,7 +109,9 @@ class PageView(PageRows, can_focus=True):
         return "".join(pieces).removesuffix("\n"), True
 
     async def on_resize(self) -> None:
-        """Lay out anew."""
+        """Lay out anew; who was at the end stays there."""
+        if self.at_end and self.shown and self.top > Place():
+            self.top = self.shown[-1].place
         await self.draw_anew()
 
     async def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
