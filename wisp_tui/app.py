@@ -13,6 +13,7 @@ from textual.app import App
 from textual.binding import Binding
 from textual.screen import Screen
 from textual.theme import Theme
+from textual.widgets import TextArea
 
 from wisp_core.crash import explain
 from wisp_core.text import displayable
@@ -20,6 +21,7 @@ from wisp_tui.commands import Palette
 from wisp_tui.ending import SIGNAL_STATUS, end_on
 from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.start import Start, StartScreen
+from wisp_tui.widgets.prompt import Prompt
 
 AGAIN_SECONDS = 2.0  # in which a second Ctrl-C leaves
 CLOSE_SECONDS = 5.0  # that an orderly end may take
@@ -130,6 +132,9 @@ class WispApp(App[None]):
         known = {binding.id for binding in bound(self)} - {None}
         for name in sorted(event.keys.keys() - known):
             self.warn(f"keys: there is no key called {name}; F1 lists them")
+        for name, key in sorted(event.keys.items()):
+            if name in known and (taken := shadowed(self, name, keys=key)):
+                self.warn(f"keys: {name} on {taken} does nothing while you type, the input uses it; choose another")
         self.set_keymap({name: key for name, key in event.keys.items() if name in known})
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
@@ -211,3 +216,13 @@ def bound(app: App[None]) -> Iterator[Binding]:
     for node in (app, app.screen, *app.screen.query("*")):
         for bindings in node._bindings.key_to_bindings.values():
             yield from (binding for binding in bindings if binding.id)
+
+
+def shadowed(app: App[None], name: str, *, keys: str) -> str:
+    """Return those of `keys` that the input takes for itself before what `name` stands for hears of them."""
+    around = [*app._bindings.key_to_bindings.values(), *app.screen._bindings.key_to_bindings.values()]
+    if not any(binding.id == name and not binding.priority for bindings in around for binding in bindings):
+        return ""
+    taken = {binding.key for cls in (TextArea, Prompt) for binding in Binding.make_bindings(cls.BINDINGS)}
+    wanted = [key.strip() for key in keys.split(",")]
+    return ", ".join(key for key in wanted if key in taken or len(key) == 1 or key == "space")

@@ -33,7 +33,7 @@ async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
 
 @asynccontextmanager
 async def conversation(
-    model: str, *, size: tuple[int, int] = (120, 40), toasts: bool = False, **start: Any
+    model: str | None, *, size: tuple[int, int] = (120, 40), toasts: bool = False, **start: Any
 ) -> AsyncIterator[tuple[Pilot[None], ConversationScreen]]:
     """Run the app until its conversation is open; leave in order at the end."""
     app = WispApp(Start(model=model, **start))

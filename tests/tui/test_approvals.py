@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.face import conversation, press_at, script, until
+from tests.tui.face import conversation, press_at, script, shown, until
 from wisp_core.requests import Answer, Approval, ToolKind, Verdict
 from wisp_tui.screens.conversation import ConversationScreen
 from wisp_tui.widgets.approval import ALONE_FOR, QUIET_BEFORE, VISIBLE_BEFORE, Body, question
 
+RULE = "run_command(ls)"
 LATER = VISIBLE_BEFORE + QUIET_BEFORE + 0.1  # seconds after which keys are meant for the question
 
 
-def approval(command: str, call: str = "c1", **more: object) -> Approval:
+def approval(command: str, call: str = "c1", *, rule: str = RULE, **more: object) -> Approval:
     arguments = {"command": command} | more
-    return Approval(call, "run_command", ToolKind.COMMAND, arguments, "/work", "it runs a command")
+    return Approval(call, "run_command", ToolKind.COMMAND, arguments, "/work", "it runs a command", rule)
 
 
 class Asking:
@@ -72,6 +73,19 @@ async def test_a_letter_alone_answers_a_question_that_was_seen(tmp_path: Path, k
         await until(pilot, lambda: asking.answers)
         assert asking.answers[0].verdict is verdict
         assert screen.box.prompt.text == ""
+
+
+async def test_always_is_offered_with_the_rule_that_it_makes_and_not_where_no_rule_can_allow(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path)) as (pilot, screen):
+        asking = Asking(screen, approval("ls", rule="run_command(ls \u202e[b]x)"), approval("ls; rm x", "c2", rule=""))
+        await until(pilot, lambda: "a for this conversation: run_command(ls <U+202E>[b]x)" in shown(screen))
+        press(screen, "y")
+        await until(pilot, lambda: len(asking.answers) == 1 and asking.ready and "ls; rm x" in shown(screen))
+        assert "for this conversation" not in shown(screen)
+        press(screen, "a", later=LATER * 2)
+        await pilot.pause(ALONE_FOR * 2)
+        assert len(asking.answers) == 1
+        await asking.end()
 
 
 async def test_a_letter_within_half_a_second_of_the_question_goes_to_the_draft(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.tui.face import conversation, script, shown, until
 from tests.tui.test_approvals import press
+from wisp_core.events import Prompt
 from wisp_core.records import Outcome, PromptContent
 from wisp_tui.screens.context import ContextScreen
 from wisp_tui.screens.conversation import ConversationScreen
@@ -110,6 +113,19 @@ async def test_a_queue_survives_an_interrupt_and_a_restart(tmp_path: Path) -> No
         await pilot.press("f8")
         await until(pilot, lambda: not screen.link.queue)
     async with conversation(model, newest=True) as (_, screen):
+        assert not screen.link.queue
+
+
+async def test_a_plain_start_says_what_waits_in_the_conversation_before(tmp_path: Path) -> None:
+    model = script(tmp_path, WAITS, ANSWER)
+    async with conversation(model) as (pilot, screen):
+        send(screen, "wait")
+        await until(pilot, lambda: screen.link.busy)
+        send(screen, "A")
+        await until(pilot, lambda: len(screen.link.queue) == 1)
+    async with conversation(model) as (pilot, screen):
+        await until(pilot, lambda: "1 prompt waits in the conversation before" in shown(screen))
+        assert "wisp-tui --continue goes back to it" in " ".join(shown(screen).split())
         assert not screen.link.queue
 
 
@@ -232,8 +248,56 @@ async def test_help_lists_the_keys_as_they_are_bound_and_the_commands(tmp_path: 
         await until(pilot, lambda: "f9 Context" in shown(screen))
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+        rows = [row.split() for row in shown(pilot.app.screen).splitlines() if " context " in row + " "]
+        assert ["f9", "Context", "context"] in [row[1:4] for row in rows]
         await pilot.press("escape", "f9")
         await until(pilot, lambda: isinstance(pilot.app.screen, ContextScreen))
+
+
+@pytest.mark.parametrize(("key", "said"), [("ctrl+a", True), ("x", True), ("f9", False)])
+async def test_a_key_that_the_input_uses_itself_is_said(tmp_path: Path, wisp_home: Path, key: str, said: bool) -> None:
+    wisp_home.mkdir(mode=0o700)
+    (wisp_home / "config.json").write_text(json.dumps({"keys": {"context": key}}))
+    async with conversation(script(tmp_path, ANSWER), toasts=True) as (pilot, screen):
+        await until(pilot, lambda: pilot.app._keymap)
+        await pilot.pause(0.3)
+        assert ("context on" in shown(screen)) is said
+
+
+async def test_going_on_takes_the_model_and_the_mode_that_are_named_else_the_threads_own(tmp_path: Path) -> None:
+    own = script(tmp_path, ANSWER)
+    (tmp_path / "other").mkdir()
+    other = script(tmp_path / "other", ANSWER)
+    async with conversation(own, mode="plan") as (pilot, screen):
+        send(screen, "remember me")
+        await until(pilot, lambda: done(screen, 1))
+    async with conversation(None, newest=True) as (_, screen):
+        assert screen.link.thread.model == own
+        assert screen.link.thread.record.mode.value == "plan"
+    async with conversation(other, newest=True, mode="auto") as (_, screen):
+        assert screen.link.thread.model == other
+        assert screen.link.thread.record.mode.value == "auto"
+
+
+async def test_a_turn_that_wisp_did_not_survive_says_so_and_can_be_answered_again(tmp_path: Path) -> None:
+    model = script(tmp_path, ANSWER)
+    async with conversation(model) as (pilot, screen):
+        send(screen, "first")
+        await until(pilot, lambda: done(screen, 1))
+        thread = screen.link.thread
+        await thread._write(Prompt(text="second"), 2)
+    async with conversation(model, newest=True) as (pilot, screen):
+        await until(pilot, lambda: "wisp ended before this was answered; /retry" in shown(screen))
+        send(screen, "/retry")
+        await until(pilot, lambda: screen.link.thread.record.turns[2].outcome is Outcome.DONE)
+
+
+async def test_a_reply_cut_for_its_length_names_continue(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, {"text": "cut he", "finish": "length"}, ANSWER)) as (pilot, screen):
+        send(screen, "tell")
+        await until(pilot, lambda: done(screen, 1) and "/continue" in shown(screen))
+        send(screen, "/continue")
+        await until(pilot, lambda: done(screen, 2) and "All is well." in shown(screen))
 
 
 async def test_every_action_of_the_keys_is_in_the_palette_too(tmp_path: Path) -> None:

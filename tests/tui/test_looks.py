@@ -21,7 +21,15 @@ CONTENTS = (
     (EntryKind.TOOL_OUTPUT, OutputContent("c1", "run_command", "a.py\nb.py", bytes=10, lines=2, seconds=0.3)),
     (EntryKind.REPLY, ReplyContent(REPLY, reasoning="It lists two files.")),
 )
-QUESTION = Approval("c2", "run_command", ToolKind.COMMAND, {"command": "rm -r build"}, "/work", "it runs a command")
+QUESTION = Approval(
+    "c2",
+    "run_command",
+    ToolKind.COMMAND,
+    {"command": "rm -r build"},
+    "/work",
+    "it runs a command",
+    "run_command(rm -r build)",
+)
 CONDITION = Condition(
     "needs your answer", None, "local/small", "ask", 0.53, False, 0.6, 0.85, 1, False, "~/work", "main"
 )

@@ -12,6 +12,8 @@ from wisp_core.errors import UsageError
 from wisp_core.thread import Thread
 from wisp_core.wisp import Wisp
 
+USAGE_CELLS = 26
+
 
 class Command(Protocol):
     """One slash command: its name without the slash, its arguments as shown, one line of help.
@@ -28,6 +30,12 @@ class Command(Protocol):
         """Do it; a `WispError` says what was wrong."""
 
 
+def list_command(name: str, usage: str, *, help: str) -> str:
+    """Return a command as a row, or two where its usage is long."""
+    head = f"/{name} {usage}".rstrip()
+    return f"{head}\n{'':<{USAGE_CELLS}}{help}" if len(head) >= USAGE_CELLS - 1 else f"{head:<{USAGE_CELLS}}{help}"
+
+
 class Help:
     """Lists the commands."""
 
@@ -36,9 +44,7 @@ class Help:
 
     async def run(self, argument: str, here: Here) -> Result:
         """Return one line a command."""
-        width = max(len(f"/{c.name} {c.usage}".rstrip()) for c in COMMANDS.values())
-        lines = [f"{f'/{c.name} {c.usage}'.rstrip():<{width}}  {c.help}" for c in COMMANDS.values()]
-        return Said("commands", "\n".join(lines))
+        return Said("commands", "\n".join(list_command(c.name, c.usage, help=c.help) for c in COMMANDS.values()))
 
 
 _ALL: tuple[Command, ...] = (

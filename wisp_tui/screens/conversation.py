@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Said
-from wisp_core.errors import ResumeError, SettingsError, UsageError, WispError
+from wisp_core.errors import ResumeError, SettingsError, ThreadLockedError, UsageError, WispError
 from wisp_core.requests import Approval
 from wisp_tui.messages import Failed, InputReady, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.conversation_actions import ConversationActions
@@ -27,10 +27,13 @@ from wisp_tui.widgets.status import Status
 from wisp_tui.widgets.transcript import Transcript
 
 SAVE_AFTER = 1.0  # seconds without a key after which the draft is kept
-STATUS = {ResumeError: 64, SettingsError: 2, UsageError: 2}  # the exit status of what stops a start; else 1
+STATUS = {
+    ResumeError: 64,
+    SettingsError: 2,
+    UsageError: 2,
+    ThreadLockedError: 2,
+}  # the exit status of what stops a start; else 1
 WELCOME = ("wisp", "Enter sends, / lists the commands, F1 the keys. Esc interrupts, Ctrl-C twice leaves.")
-
-
 NOTHING = Draft()
 
 
@@ -77,6 +80,7 @@ class ConversationScreen(ConversationActions):
             self.box.commands = [(name, f"{usage}  {text}".strip()) for name, usage, text in self.link.commands]
             await self.link.open()
             self._show_thread()
+            self._warm()
             settings = self.link.wisp.settings
             self.post_message(Opened(settings.theme, settings.keys))
             await self.drafts.open(self.link.wisp, self.link.thread.record.cwd)
@@ -108,8 +112,20 @@ class ConversationScreen(ConversationActions):
             self.transcript.show_all(record.entries.values(), record.turns)
         else:
             self.transcript.show_welcome(WELCOME)
-        for line in lines:
-            self._note(line, "info")
+        for line in [*lines, self.link.left_behind]:
+            if line:
+                self._note(line, "info")
+
+    @work(group="warm", exclusive=True)
+    async def _warm(self) -> None:
+        """Let the model load while the person types; what fails is told quietly, the first prompt tries again."""
+        assert self._hearing is not None
+        hearing, thread = self._hearing, self.link.thread
+        try:
+            with hearing.loading():
+                await thread.warm()
+        except WispError as error:
+            self._note(error.sentence(), "info")
 
     def _hear(self, published: Any) -> None:
         if self._hearing is not None:
@@ -212,7 +228,7 @@ class ConversationScreen(ConversationActions):
         match result:
             case Said(title, text):
                 if text:
-                    self._note(f"{title}\n{text}" if title else text, "info")
+                    self.transcript.view(title, text)
             case Begin():
                 await self._switch(None)
             case Open(thread):
@@ -228,6 +244,7 @@ class ConversationScreen(ConversationActions):
         await self.link.switch(thread)
         self.transcript.clear()
         self._show_thread()
+        self._warm()
 
     def on_transcript_copy_requested(self, event: Transcript.CopyRequested) -> None:
         """Copy through the terminal, and say so: whether it took it cannot be known."""

@@ -197,7 +197,9 @@ class ConversationActions(Screen[None]):
     def _bound(self) -> Iterator[tuple[str, str, str, Callable[[], Awaitable[bool]]]]:
         """Yield (key, what it does, its name in `keys`, the action) of every key with a name."""
         for node in (self, self.box.prompt, self.transcript, self.app):
-            for _key, binding in node._bindings:
+            bindings = node._bindings.copy()
+            bindings.apply_keymap(self.app._keymap)
+            for _key, binding in bindings:
                 if binding.id:
                     shown = self.app.get_key_display(binding)
                     yield shown, binding.description, binding.id, partial(self.app.run_action, binding.action, node)

@@ -1,6 +1,8 @@
 """Turns what the core publishes into blocks of the transcript and words of the status line."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from wisp_core.records import ThreadRecord
@@ -8,6 +10,7 @@ from wisp_tui.widgets.status import Status
 from wisp_tui.widgets.transcript import Transcript
 
 IDLE = "ready"
+LOADING = "loading the model"
 NOTE_KINDS = {"error": "error", "overflow": "warning", "retry": "warning"}
 QUIET = frozenset({"loading", "prompt"})  # notes that only the status line tells
 
@@ -21,6 +24,16 @@ class Hearing:
         self._status = status
         self._shown = max(record.entries, default=0)
         self._window: int | None = None
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Tell that the model loads, until the end of it or until a turn has something else to tell."""
+        self._do(LOADING)
+        try:
+            yield
+        finally:
+            if self._status.condition.doing == LOADING:
+                self._status.tell(doing=IDLE, since=None)
 
     def hear(self, published: Any) -> None:
         """Take an event or a live part: both have `name`, `turn` and `data`."""
@@ -50,12 +63,12 @@ class Hearing:
             if kind in ("reply", "reasoning"):
                 self._do("writing" if kind == "reply" else "thinking")
         elif name == "view":
-            self._transcript.note(f"{data.get('title', '')}\n{text}".strip(), "info")
+            self._transcript.view(str(data.get("title", "")), text)
         elif name == "note":
             if kind == "prompt" and data.get("total"):
                 self._do("reading the prompt", f"reading the prompt {100 * data['done'] // data['total']}%")
             elif kind in QUIET:
-                self._do("loading the model")
+                self._do(LOADING)
             else:
                 self._transcript.note(text, NOTE_KINDS.get(kind, "info"))
 

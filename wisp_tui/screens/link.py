@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wisp_core.errors import ResumeError, WispError
-from wisp_core.records import Outcome
+from wisp_core.records import Mode, Outcome
 from wisp_core.requests import Answer, Approval
 from wisp_tui.screens.start import Start
 
@@ -52,6 +52,7 @@ class Link:
         self.opened = False
         self.queue: list[Waiting] = []
         self.held = False
+        self.left_behind = ""  # a sentence on the prompts that wait in the conversation before
 
     @property
     def busy(self) -> bool:
@@ -82,7 +83,9 @@ class Link:
             named = await self.wisp.newest_thread()
             if named is None:
                 raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp-tui`")
-        await self._open_thread(named)
+        await self._open_thread(named, model=start.model, mode=start.mode)
+        if named is None:
+            await self._tell_behind(await self.wisp.newest_thread(), "wisp-tui --continue")
         self.opened = True
 
     async def switch(self, thread: str | None) -> None:
@@ -94,12 +97,21 @@ class Link:
         before = self.thread
         await self._open_thread(thread)
         await before.close()
+        await self._tell_behind(before.record.id, f"/resume {before.record.id}")
 
-    async def _open_thread(self, named: str | None) -> None:
+    async def _tell_behind(self, thread: str | None, way: str) -> None:
+        """Say how many prompts wait in the conversation before, and which command goes there."""
+        count = len(await self.wisp.desk.queue_list(thread)) if thread else 0
+        wait = "1 prompt waits" if count == 1 else f"{count} prompts wait"
+        self.left_behind = f"{wait} in the conversation before; {way} goes back to it" if count else ""
+
+    async def _open_thread(self, named: str | None, *, model: str | None = None, mode: str | None = None) -> None:
         if named is None:
             self.thread = await self.wisp.new_thread(listen=self._hear, ask=self._ask)
         else:
-            self.thread = await self.wisp.open_thread(named, listen=self._hear, ask=self._ask)
+            self.thread = await self.wisp.open_thread(
+                named, listen=self._hear, ask=self._ask, model=model, mode=Mode(mode) if mode else None
+            )
         typed = [waiting.text for waiting in self.queue if waiting.kept is None]
         rows = await self.wisp.desk.queue_list(self.thread.record.id)
         self.queue = [Waiting(row.text, row.id) for row in rows]

@@ -176,7 +176,8 @@ class ApprovalPanel(Vertical, can_focus=False):
 
     def _settle(self) -> None:
         letter, self._letter = self._letter, ""
-        if letter in {"y", "a"} and self.query_one(Body).whole:
+        allows = letter == "y" or (letter == "a" and self._approval is not None and bool(self._approval.rule))
+        if allows and self.query_one(Body).whole:
             self._answer(Answer(Verdict.ONCE if letter == "y" else Verdict.THREAD))
         elif letter == "n":
             self._answer(Answer(Verdict.NO))
@@ -229,5 +230,7 @@ class ApprovalPanel(Vertical, can_focus=False):
     def _tell(self) -> None:
         whole = self.query_one(Body).whole
         self.set_class(whole, "-ready")
-        yes = "y once · a for this conversation · " if whole else "PageDown shows the rest, then y or a · "
-        self.query_one("#approval-keys", Static).update(Content(f"{yes}n no · r no, with a reason"))
+        rule = revealed(self._approval.rule) if self._approval else ""
+        always = f" · a for this conversation: {rule}" if rule else ""
+        yes = f"y once{always}" if whole else f"PageDown shows the rest, then y{' or a' if rule else ''}"
+        self.query_one("#approval-keys", Static).update(Content(f"{yes} · n no · r no, with a reason"))

@@ -29,9 +29,9 @@ class Queue(Widget, can_focus=False):
     def render(self) -> Content:
         """Return a row a prompt, and how to send, take back or drop them."""
         if self.held:
-            head = f"held · {_count(self.texts)} · Enter on the empty input sends · Up takes back · F8 drops"
+            head = f"held · {_count(self.texts)} · Enter sends · Up takes back · F8 drops"
         else:
-            head = f"queued · {_count(self.texts)} · Up on the empty input takes back · F8 drops"
+            head = f"queued · {_count(self.texts)} · Up takes back · F8 drops"
         width = max(10, self.size.width)
         rows = [Content(one_line(head, width))]
         rows += [Content(one_line(displayable(f"▸ {text}"), width)) for text in self.texts[:MOST_SHOWN]]

@@ -155,11 +155,11 @@ class Transcript(TranscriptCursor):
             case Outcome.DONE:
                 pass
             case Outcome.INTERRUPTED:
-                self.note("interrupted")
+                self.note("interrupted; /retry answers it again")
             case Outcome.FAILED:
-                self.note(f"failed: {turn.error or 'no reason was given'}; /retry sends it again", "error")
+                self.note(f"failed: {turn.error or 'no reason was given'}; /retry answers it again", "error")
             case Outcome.ABANDONED:
-                self.note("wisp ended here")
+                self.note("wisp ended before this was answered; /retry answers it", "warning")
 
     def note(self, text: str, kind: str = "info") -> None:
         """Say something quietly."""
@@ -207,7 +207,7 @@ class Transcript(TranscriptCursor):
             reply.settle(content.text, entry=entry.id)
             self._update(reply)
         if content.finish == "length":
-            self.note("the reply stopped at the model's length limit", "warning")
+            self.note("the reply stopped at its length limit; /continue goes on with it", "warning")
 
     def _end_live(self) -> None:
         if self._reasoning is not None:

@@ -99,8 +99,9 @@ class TranscriptView(TranscriptLayout, can_focus=True):
         super().scroll_to(x, y, animate=False, **rest)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay out anew for another width."""
+        """Lay out anew for another width, and keep the end in view when the height changes too."""
         self._fit()
+        self._settle()
 
     def notify_style_update(self) -> None:
         """Take the theme's styles anew when something is drawn next."""

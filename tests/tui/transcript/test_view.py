@@ -163,12 +163,22 @@ async def test_reopening_says_how_each_turn_ended() -> None:
         transcript.show_all([*entries, call(5, "c1", turn=4)], turns)
         await pilot.pause()
         rows = [row.strip() for row in in_view(transcript) if row.strip()]
-        assert [row[2:] for row in rows if row[0] in "·✗"] == [
-            "interrupted",
-            "failed: no model; /retry sends it again",
-            "wisp ended here",
+        assert [row[2:] for row in rows if row[0] in "·✗!"] == [
+            "interrupted; /retry answers it again",
+            "failed: no model; /retry answers it again",
+            "wisp ended before this was answered; /retry answers it",
         ]
         assert any(row.endswith("cancelled") for row in rows)
+
+
+async def test_the_end_stays_in_view_when_the_height_shrinks_and_grows() -> None:
+    async with staged() as (transcript, pilot):
+        transcript.show_all(thread(20))
+        for height in (12, 40, 8):
+            await pilot.resize_terminal(60, height)
+            await pilot.pause()
+            assert transcript.following
+            assert transcript.scroll_y == transcript.max_scroll_y
 
 
 async def test_what_is_shown_live_is_what_is_shown_on_reopening() -> None:
