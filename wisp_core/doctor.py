@@ -5,7 +5,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -183,12 +183,12 @@ async def _models(settings: Settings) -> list[Finding]:
 
 def _tools() -> Iterator[Finding]:
     for program, use in PROGRAMS.items():
-        yield Finding("tools", _program([program], program, use))
-    yield Finding("tools", _program(CLIPBOARDS, "clipboard", "copying is left to the terminal"))
-    yield Finding("tools", _program(NOTIFIERS, "notifications", "the terminal tells when wisp needs you"))
+        yield Finding("tools", _program([program], program, use=use))
+    yield Finding("tools", _program(CLIPBOARDS, "clipboard", use="copying is left to the terminal"))
+    yield Finding("tools", _program(NOTIFIERS, "notifications", use="the terminal tells when wisp needs you"))
 
 
-def _program(names: tuple[str, ...] | list[str], what: str, use: str) -> str:
+def _program(names: Sequence[str], what: str, *, use: str) -> str:
     place = next((place for name in names if (place := shutil.which(name))), None)
     if place:
         return f"{what}: {place}"

@@ -22,7 +22,7 @@ class Seen:
 
 async def survey(settings: Settings, environ: Mapping[str, str]) -> list[Seen]:
     """Ask everywhere at once; a server that is not there costs five seconds at most."""
-    places = [_endpoint(place, settings, environ) for place in settings.endpoints]
+    places = [_endpoint(place, settings, environ=environ) for place in settings.endpoints]
     return list(await asyncio.gather(_embedded(settings, environ), *places))
 
 
@@ -37,7 +37,7 @@ async def _embedded(settings: Settings, environ: Mapping[str, str]) -> Seen:
     return Seen(EMBEDDED, f"built in, {size}", usable=True)
 
 
-async def _endpoint(place: str, settings: Settings, environ: Mapping[str, str]) -> Seen:
+async def _endpoint(place: str, settings: Settings, *, environ: Mapping[str, str]) -> Seen:
     # off the start-up path: they load httpx
     from wisp_core.models.transport import Transport  # see above
     from wisp_core.models.windows import look  # see above
