@@ -45,10 +45,14 @@ class Previous:
             "after": earlier.after,
             "time": time.time_ns(),
         }
-        if earlier.before is not None:
-            _write(self._folder / f"{earlier.call}{CONTENT}", earlier.before)
-        # The record last: without it what was written is none of ours yet.
-        _write(self._folder / f"{earlier.call}{RECORD}", json.dumps(record).encode())
+        try:
+            if earlier.before is not None:
+                _write(self._folder / f"{earlier.call}{CONTENT}", earlier.before)
+            # The record last: without it nothing is an edit.
+            _write(self._folder / f"{earlier.call}{RECORD}", json.dumps(record).encode())
+        except OSError:
+            self.drop(earlier.call)
+            raise
 
     def newest(self, path: Path | None) -> EarlierFile | None:
         """Return the latest edit of a file, by its real place, or of any; None where none can be undone."""
