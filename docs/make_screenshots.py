@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,6 +19,7 @@ from wisp_tui.screens.start import Start
 from wisp_tui.widgets.recall import Draft
 
 OUT = Path(__file__).parent / "screenshots"
+FOLDER = Path(tempfile.gettempdir()) / "parser"  # its name is in the picture
 SIZE = (104, 34)
 PATIENCE = 20.0  # seconds
 FAILS = "printf '%s\\n' 'F..........' 'FAILED test_lexer.py::test_tabs - assert 8 == 4' '1 failed, 10 passed in 0.41s'; exit 1"  # noqa: E501  one command
@@ -83,18 +86,30 @@ async def run(folder: Path, theme: str) -> str:
 
 
 def main() -> None:
-    """Write one screenshot a theme."""
+    """Write one screenshot a theme, as SVG and, where rsvg-convert is there, as PNG."""
     OUT.mkdir(exist_ok=True)
     for theme in sys.argv[1:] or ("wisp-dark", "wisp-light"):
-        with tempfile.TemporaryDirectory() as made:
-            folder = Path(made) / "parser"
-            (folder / ".git").mkdir(parents=True)
-            (folder / ".git" / "HEAD").write_text("ref: refs/heads/tabs\n")
-            os.environ["WISP_HOME"] = str(Path(made) / "home")
-            os.environ["HOME"] = made
-            os.chdir(folder)
-            (OUT / f"{theme}.svg").write_text(asyncio.run(run(folder, theme)), "utf-8")
+        FOLDER.mkdir()
+        try:
+            (FOLDER / ".git").mkdir()
+            (FOLDER / ".git" / "HEAD").write_text("ref: refs/heads/tabs\n")
+            os.environ["WISP_HOME"] = str(FOLDER / ".wisp")
+            os.chdir(FOLDER)
+            write(theme, asyncio.run(run(FOLDER, theme)))
+        finally:
             os.chdir("/")
+            shutil.rmtree(FOLDER)
+
+
+def write(theme: str, shot: str) -> None:
+    """Write a screenshot; runs of spaces and the cells' width are kept by programs that know no `textLength` too."""
+    shot = shot.replace("<text ", '<text xml:space="preserve" ').replace("&#160;", " ")
+    shot = shot.replace("font-size: 20px;", "font-size: 20px; letter-spacing: 0.16px;", 1)
+    path = OUT / f"{theme}.svg"
+    path.write_text(shot, "utf-8")
+    convert = shutil.which("rsvg-convert")
+    if convert:
+        subprocess.run([convert, "--zoom", "1.0", "--output", path.with_suffix(".png"), path], check=True)
 
 
 if __name__ == "__main__":
