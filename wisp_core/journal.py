@@ -288,6 +288,7 @@ async def rebuild(home: Path, settings: Settings) -> list[str]:
         notes = _repair(files)
         remove_files(fresh)
         found = await asyncio.to_thread(_read_batches, files, {})
+        notes += _tell_broken(found)
     database = await Database.open(fresh)
     try:
         count = await replay(database, found)
@@ -342,6 +343,16 @@ def _read_back(line: bytes) -> Event:
 
 def _repair(files: Sequence[AuditFile]) -> list[str]:
     return [note for note in (repair(file) for file in files) if note is not None]
+
+
+def _tell_broken(found: dict[Path, list[Batch]]) -> list[str]:
+    count = sum(line.broken for batches in found.values() for batch in batches for line in batch.lines)
+    what = (
+        "1 line of the audit is no event and was"
+        if count == 1
+        else f"{count} lines of the audit are no events and were"
+    )
+    return [f"{what} left out; `wisp audit verify` names what is wrong"] if count else []
 
 
 def _read_batches(files: Sequence[AuditFile], positions: dict[str, int]) -> dict[Path, list[Batch]]:

@@ -93,11 +93,15 @@ class Timeouts(Section):
 
 
 class Retries(Section):
-    """How a passing failure is tried again: `most` times, seconds growing from `first_wait` to `longest_wait`."""
+    """How a passing failure is tried again: `most` times, seconds growing from `first_wait` to `longest_wait`.
+
+    A server that asks for more than `longest_asked` seconds is not waited for.
+    """
 
     most: int = Field(4, ge=0)
     first_wait: float = Field(1.0, ge=0)
     longest_wait: float = Field(30.0, ge=0)
+    longest_asked: float = Field(600.0, ge=0)
 
 
 class Embedded(Section):
@@ -207,17 +211,28 @@ def _leaves(settings: JsonObject, prefix: str = "") -> list[tuple[str, Any]]:
 
 def _read(path: Path) -> JsonObject:
     try:
-        raw = json.loads(path.read_text("utf-8"))
+        raw = json.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise SettingsError(f"{path} cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        where = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "its text"
-        raise SettingsError(f"{path} is no JSON ({where})", "mend it or move it away") from error
+        raise SettingsError(f"{path} is no JSON ({_where(error)})", "mend it or move it away") from error
     if not isinstance(raw, dict):
         raise SettingsError(f"{path} must hold a JSON object", "begin with { and end with }")
     return _snake(raw, Settings)
+
+
+def _where(error: ValueError | RecursionError) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return f"line {error.lineno}, column {error.colno}"
+        case UnicodeDecodeError():
+            return f"byte {error.start} is no UTF-8"
+        case RecursionError():
+            return "it is nested too deep"
+        case _:
+            return "a number in it is too long"
 
 
 def _merge(settings: JsonObject, given: JsonObject) -> JsonObject:

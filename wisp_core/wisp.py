@@ -212,6 +212,12 @@ class Wisp:
         for name in [*(self._only or ()), *self.settings.tools.disabled]:
             if name not in known:
                 raise UsageError(f"there is no tool `{name}`", f"the tools are {', '.join(known)}")
+        permissions = self.settings.permissions
+        for rule in [*permissions.allow, *permissions.ask, *permissions.deny]:
+            name = rule.partition("(")[0].strip()
+            # SERVER__TOOL is an MCP server's, which may not be there yet.
+            if name not in known and "__" not in name:
+                self.notes.append(f"the rule `{rule}` does nothing: there is no tool `{name}`")
 
     def _every_tool(self, cwd: Path, budget: Budget) -> list[Tool[Any]]:
         protection, ledger, results = self._protection, Ledger(), Results(budget, self._outputs)

@@ -113,6 +113,10 @@ def parse_object(line: str) -> Typed:
             return Shell(text[1:].strip()) if text.startswith("!") else Order(text)
         case {"approve": str(call), "decision": "once" | "thread" | "no" as decision}:
             return Approve(call, Verdict(decision), str(found.get("reason", "")))
+        case {"prompt": _}:
+            return Wrong('"prompt" must be a text')
+        case {"command": _}:
+            return Wrong('"command" must be a text')
         case {"approve": _}:
             return Wrong('an approval needs "approve": CALL and "decision": once, thread or no')
     return Wrong("an object needs one of the keys prompt, command, approve")

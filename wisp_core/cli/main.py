@@ -57,6 +57,13 @@ def _chat_options(options: argparse.Namespace) -> ChatOptions:
     )
 
 
+def _named(given: str) -> str:
+    # Left empty by a script's unset variable: it must not quietly mean another model or a new conversation.
+    if not given.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return given
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="wisp",
@@ -73,7 +80,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     chat_parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="the first prompt")
     chat_parser.add_argument("--json", action="store_true", help="read and print one JSON object a line")
-    chat_parser.add_argument("--model", metavar="M", help="provider/name, as embedded/smollm2-135m or local/NAME")
+    chat_parser.add_argument(
+        "--model", metavar="M", type=_named, help="provider/name, as embedded/smollm2-135m or local/NAME"
+    )
     chat_parser.add_argument("--mode", choices=["plan", "ask", "auto"], help="what runs without asking")
     chat_parser.add_argument("--tools", metavar="LIST", help="only these tools, by name, with commas; empty for none")
     chat_parser.add_argument(
@@ -81,8 +90,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     which = chat_parser.add_mutually_exclusive_group()
     which.add_argument("--continue", dest="newest", action="store_true", help="the newest conversation of this folder")
-    which.add_argument("--resume", metavar="NAME", help="a conversation by its title, id or the start of it")
-    which.add_argument("--thread", metavar="ID", help="a conversation by its id")
+    which.add_argument(
+        "--resume", metavar="NAME", type=_named, help="a conversation by its title, id or the start of it"
+    )
+    which.add_argument("--thread", metavar="ID", type=_named, help="a conversation by its id")
     chat_parser.add_argument("--cwd", metavar="DIR", type=Path, help="the working folder")
     doctor_parser = commands.add_parser(
         "doctor",

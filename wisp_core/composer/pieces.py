@@ -23,6 +23,7 @@ from wisp_core.settings import Context
 
 EMPTY_REPLY = "[empty reply]"
 EMPTY_OUTPUT = "[no output]"
+LOST_PROMPT = "[the prompt of this turn is lost]"
 ENDINGS = {
     Outcome.INTERRUPTED: "[interrupted by the person]",
     Outcome.FAILED: "[the model's server failed here]",
@@ -53,6 +54,10 @@ def render_turns(entries: Sequence[Entry], turns: dict[int, Turn], *, settings: 
 
 def _render_turn(entries: list[Entry], turn: Turn | None, *, settings: Context) -> Iterator[Piece]:
     pieces = list(_pair(entries, settings))
+    if pieces and pieces[0].role is Role.ASSISTANT:
+        # Of a damaged audit: an answer to nothing is no request.
+        lost = _mark(LOST_PROMPT, turn=entries[0].turn, after=entries[0].wire_id)
+        pieces.insert(0, Piece(Role.USER, lost))
     ending = ENDINGS.get(turn.outcome) if turn is not None and turn.outcome is not None else None
     if ending is not None and pieces:
         pieces = _end(pieces, ending)

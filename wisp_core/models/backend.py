@@ -1,5 +1,6 @@
 """What a backend gives beyond what the turn asks of it, and the server that one speaks to. Pure."""
 
+import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
@@ -10,6 +11,9 @@ from wisp_core.requests import Capabilities, Message, ModelEvent, ModelRequest, 
 from wisp_core.settings import Timeouts
 
 Schema = TypeVar("Schema", bound=BaseModel)
+
+
+_NAMED = re.compile("(?<=://)[^/]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +31,8 @@ class Server:
 
     @property
     def shown(self) -> str:
-        """What messages call the endpoint."""
-        return self.label or self.url
+        """What messages call the endpoint; a name and password in the url are nobody's business."""
+        return self.label or _NAMED.sub("", self.url)
 
     @property
     def root(self) -> str:

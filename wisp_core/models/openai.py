@@ -75,6 +75,10 @@ class Profile:
     sampling: tuple[tuple[str, float], ...] = ()
 
 
+# What a person forgets, who copied the address from a browser.
+ENDS = "correct its url; it often ends in /v1"
+
+
 class ChatBackend:
     """A `ModelBackend` over chat completions; what its server refused to know is remembered."""
 
@@ -187,7 +191,10 @@ class ChatBackend:
             self._transport.post(f"{self._url}/chat/completions", body, deadline=deadline) as response,
             aclosing(self._transport.chunks(response, deadline)) as chunks,
         ):
-            if response.headers.get("content-type", "").startswith("application/json"):
+            kind = response.headers.get("content-type", "")
+            if kind.startswith("text/html"):
+                raise self._failed(BadRequestError, "answers with a web page", hint=ENDS)
+            if kind.startswith("application/json"):
                 # The server does not stream.
                 for event in answer.feed_whole(await _gather(chunks)):
                     yield event
@@ -258,8 +265,8 @@ class ChatBackend:
     def _first_model(self) -> str:
         return self._found.models[0] if self._found is not None and self._found.models else "default"
 
-    def _failed(self, kind: type[ModelError], what: str) -> ModelError:
-        return kind(f"{self.endpoint} {what}", endpoint=self.endpoint)
+    def _failed(self, kind: type[ModelError], what: str, *, hint: str = "") -> ModelError:
+        return kind(f"{self.endpoint} {what}", hint, endpoint=self.endpoint)
 
 
 def find_refused(error: ModelError, body: JsonObject) -> str | None:

@@ -18,7 +18,8 @@ def prepare_home(home: Path) -> None:
         for folder in (home, *(home / name for name in FOLDERS)):
             make_folder(folder)
     except (FileExistsError, NotADirectoryError) as error:
-        raise HomeError(f"{error.filename} is in the way: {home} must be a folder", hint) from error
+        hint = hint if str(error.filename) == str(home) else "move it away"
+        raise HomeError(f"{error.filename} is in the way: there must be a folder", hint) from error
     except OSError as error:
         raise HomeError(f"{home} cannot be used as wisp's home ({error.strerror})", hint) from error
 

@@ -111,7 +111,7 @@ async def _send(parts: Participants, request: ModelRequest, *, step: int, compos
             if lower is not None and not arriving.shown:
                 request = lower
                 await parts.write(RequestRetried(reason="output limit", attempt=attempt, error=failure.message))
-            elif failure.retryable and not arriving.shown and attempt <= parts.settings.retries.most:
+            elif not arriving.shown and attempt <= parts.settings.retries.most and _passes(parts, failure):
                 await _wait(parts, failure, attempt=attempt)
             else:
                 await _keep(parts, arriving, finish="failed")
@@ -177,7 +177,15 @@ async def _record(parts: Participants, arriving: Arriving, *, finish: str) -> Re
         seconds=round(time.monotonic() - arriving.began, 3),
     )
     await parts.write(response)
+    if finish == arriving.finish and not response.text.strip() and not response.calls:
+        parts.tell("note", kind="info", text="the model's answer is empty")
     return response
+
+
+def _passes(parts: Participants, failure: ModelError) -> bool:
+    """Tell whether the failure may be over soon enough to be waited for."""
+    asked = failure.wait if isinstance(failure, RateLimitedError) else None
+    return failure.retryable and (asked or 0) <= parts.settings.retries.longest_asked
 
 
 async def _wait(parts: Participants, failure: ModelError, *, attempt: int) -> None:
