@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 LEAST_CHARACTERS = 8
@@ -66,6 +66,13 @@ class Redaction:
         if isinstance(value, dict):
             return {self.text(str(key)): self.value(each) for key, each in value.items()}
         return value
+
+    def blocks(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield a text that comes in blocks without secrets, no further ahead than it is asked for."""
+        stream = self.stream()
+        for block in blocks:
+            yield stream.feed(block)
+        yield stream.end()
 
     def stream(self) -> "RedactedStream":
         """Return what takes secrets out of one stream of bytes."""

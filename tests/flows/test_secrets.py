@@ -125,6 +125,25 @@ async def test_what_runs_is_what_was_asked_for_and_the_model_reads_the_secrets_n
     assert "same: [secret fake X-Token]" in told
 
 
+async def test_no_part_of_a_secret_is_left_where_an_output_or_a_line_is_cut(secrets: None, tmp_path: Path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/secret.txt").write_text(TOKEN * 2000)
+    calls = [
+        {"name": "read_file", "arguments": {"path": "secret.txt"}},
+        {"name": "run_command", "arguments": {"command": "cat secret.txt"}},
+    ]
+    async with FakeProvider() as provider:
+        turn = {"prompt": "go", "calls": calls, "text": "ok", "fails": False}
+        await converse(tmp_path, provider, turns=[turn], audited=True)
+        told = json.dumps(provider.requests[-1].body)
+    kept = [path.read_text() for path in (tmp_path / "home/output").glob("*/*") if not path.suffix]
+    assert len(kept) == 2
+    for text in (told, *kept):
+        assert "[secret " in text
+        assert TOKEN[:6] not in text
+        assert TOKEN[-6:] not in text
+
+
 async def test_the_same_instructions_stay_one_version(secrets: None, tmp_path: Path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work/secret.txt").write_text("x")

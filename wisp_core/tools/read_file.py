@@ -11,6 +11,7 @@ from typing import IO
 from pydantic import Field
 
 from wisp_core.errors import ToolFailure
+from wisp_core.redaction import NO_SECRETS, Redaction
 from wisp_core.requests import ToolKind, ToolResult
 from wisp_core.settings import KIB
 from wisp_core.text import byte_size
@@ -47,14 +48,26 @@ class FileArguments(Arguments):
 
 
 class ReadFile(Tool[FileArguments]):
-    """Reads files; a relative path starts at `cwd`; what was read is noted in the `ledger`."""
+    """Reads files; a relative path starts at `cwd`; what was read is noted in the `ledger`.
+
+    Secrets go before a line is cut, so that no part of one is left.
+    """
 
     name = "read_file"
     kind = ToolKind.READS
     description = "Read a text file as numbered lines, a page at a time."
     arguments = FileArguments
 
-    def __init__(self, cwd: Path, budget: Budget, *, protection: Protection, ledger: Ledger | None = None) -> None:
+    def __init__(
+        self,
+        cwd: Path,
+        budget: Budget,
+        *,
+        protection: Protection,
+        ledger: Ledger | None = None,
+        redaction: Redaction = NO_SECRETS,
+    ) -> None:
+        self._redaction = redaction
         self._cwd = cwd
         self._budget = budget
         self._protection = protection
@@ -83,7 +96,7 @@ class ReadFile(Tool[FileArguments]):
         with open(fd, "rb", buffering=0) as file:
             since = os.fstat(fd)
             try:
-                text = _page(file, path, arguments=arguments, limit=self._budget.bytes, stopped=stopped)
+                text = self._page(file, path, arguments=arguments, stopped=stopped)
                 place = place_of(fd, path)
                 if place is not None and not stopped.is_set():
                     self._ledger.note_read(file, place, since=since)
@@ -91,24 +104,23 @@ class ReadFile(Tool[FileArguments]):
             except OSError as error:
                 raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
 
-
-def _page(file: IO[bytes], path: Path, *, arguments: FileArguments, limit: int, stopped: threading.Event) -> str:
-    sample = file.read(BINARY_SAMPLE_BYTES)
-    encoding = next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
-    if encoding != "utf-16" and is_binary(sample):
-        size = os.fstat(file.fileno()).st_size
-        return f"[{path.name} is {_type(sample)} of {byte_size(size)}, no text; it is not shown]"
-    file.seek(0)
-    page = cut_page(
-        _blocks(file, encoding, stopped=stopped),
-        offset=arguments.offset,
-        limit=arguments.limit,
-        room=limit - TRAILER_BYTES,
-    )
-    if not page.shown and page.read:
-        lines = f"{page.read:,} line{'s' if page.read > 1 else ''}"
-        raise ToolFailure(f"{path} has {lines}; there is no line {arguments.offset:,}")
-    return _render(page, encoding)
+    def _page(self, file: IO[bytes], path: Path, *, arguments: FileArguments, stopped: threading.Event) -> str:
+        sample = file.read(BINARY_SAMPLE_BYTES)
+        encoding = next((name for bom, name in _BOMS if sample.startswith(bom)), "utf-8")
+        if encoding != "utf-16" and is_binary(sample):
+            size = os.fstat(file.fileno()).st_size
+            return f"[{path.name} is {_type(sample)} of {byte_size(size)}, no text; it is not shown]"
+        file.seek(0)
+        page = cut_page(
+            self._redaction.blocks(_blocks(file, encoding, stopped=stopped)),
+            offset=arguments.offset,
+            limit=arguments.limit,
+            room=self._budget.bytes - TRAILER_BYTES,
+        )
+        if not page.shown and page.read:
+            lines = f"{page.read:,} line{'s' if page.read > 1 else ''}"
+            raise ToolFailure(f"{path} has {lines}; there is no line {arguments.offset:,}")
+        return _render(page, encoding)
 
 
 def _blocks(file: IO[bytes], encoding: str, *, stopped: threading.Event) -> Iterator[bytes]:
