@@ -78,7 +78,7 @@ async def settled(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def ask(pilot: Pilot[None], key: str, answer: str) -> None:
+async def ask(pilot: Pilot[None], key: str, *, answer: str) -> None:
     """Press a key that asks, answer, and wait for what comes of it."""
     await pilot.press(key)
     pilot.app.screen.line.value = answer

@@ -65,13 +65,13 @@ async def test_down_to_the_end_and_up_again_shows_every_row_once(tmp_path: Path)
 async def test_a_line_can_be_gone_to_and_one_that_is_not_there_is_said(tmp_path: Path) -> None:
     stored = Stored(tmp_path, numbered(100_000))
     async with paged(stored.read) as (pilot, view):
-        await ask(pilot, "colon", "54321")
+        await ask(pilot, "colon", answer="54321")
         assert view.rows[0] == "line 54321"
-        await ask(pilot, "g", "3")
+        await ask(pilot, "g", answer="3")
         assert view.rows[0] == "line 3"
-        await ask(pilot, "g", "100001")
+        await ask(pilot, "g", answer="100001")
         assert "there is no line 100,001; there are 100,000" in state(pilot)
-        await ask(pilot, "g", "x")
+        await ask(pilot, "g", answer="x")
         assert "not x" in state(pilot)
         assert view.rows[0] == "line 3"
         await pilot.press("home")
@@ -84,7 +84,7 @@ async def test_a_search_covers_the_whole_output_both_ways_and_around(tmp_path: P
         lines[at] += " Needle here"
     stored = Stored(tmp_path, "\n".join(lines).encode())
     async with paged(stored.read) as (pilot, view):
-        await ask(pilot, "slash", "needle")
+        await ask(pilot, "slash", answer="needle")
         found = [view.rows[view.found]]
         for _ in range(2):
             await pilot.press("n")
@@ -107,11 +107,11 @@ async def test_a_search_covers_the_whole_output_both_ways_and_around(tmp_path: P
 async def test_a_capital_makes_the_search_exact_and_nothing_found_is_said(tmp_path: Path) -> None:
     stored = Stored(tmp_path, b"error\nError\nERROR (.*)\n")
     async with paged(stored.read) as (pilot, view):
-        await ask(pilot, "slash", "Error")
+        await ask(pilot, "slash", answer="Error")
         assert view.found == 1
-        await ask(pilot, "slash", "(.*)")
+        await ask(pilot, "slash", answer="(.*)")
         assert view.found == 2
-        await ask(pilot, "slash", "eRROR")
+        await ask(pilot, "slash", answer="eRROR")
         assert view.found == -1
         assert "not found: eRROR" in state(pilot)
 
@@ -148,7 +148,7 @@ async def test_colour_is_kept_over_page_ends_and_every_other_sequence_is_text_or
 
         red = 1
         assert colour(0) == red
-        await ask(pilot, "g", "9000")
+        await ask(pilot, "g", answer="9000")
         assert colour(0) == red
         await pilot.press("G")
         await settled(pilot)
@@ -157,7 +157,7 @@ async def test_colour_is_kept_over_page_ends_and_every_other_sequence_is_text_or
         assert "<U+202E>" in view.rows[-1]
         assert colour(len(view.shown) - 1) != red
         assert not {"\x1b", "\x07", "\u202e"} & set(shown(pilot.app.screen))
-        await ask(pilot, "slash", "[/b]")
+        await ask(pilot, "slash", answer="[/b]")
         assert view.found == len(view.rows) - 1
 
 
@@ -186,7 +186,7 @@ async def test_unwrapped_a_line_is_one_row_that_goes_on_to_the_side(tmp_path: Pa
         assert "not wrapped" in state(pilot)
         await pilot.press("right", "right")
         assert view.render_line(0).text[4:-1] == line[32 : 32 + view.lines.width]
-        await ask(pilot, "slash", " 150")
+        await ask(pilot, "slash", answer=" 150")
         assert " 150" in view.render_line(0).text
         await pilot.press("w")
         assert len(view.rows) > 3
@@ -195,7 +195,7 @@ async def test_unwrapped_a_line_is_one_row_that_goes_on_to_the_side(tmp_path: Pa
 async def test_a_resize_keeps_what_is_at_the_top(tmp_path: Path) -> None:
     stored = Stored(tmp_path, (b"%050d " * 3 + b"\n") % (1, 2, 3) * 5_000)
     async with paged(stored.read, size=(100, 30)) as (pilot, view):
-        await ask(pilot, "g", "2500")
+        await ask(pilot, "g", answer="2500")
         for size in ((60, 16), (200, 50), (100, 30)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
@@ -217,7 +217,7 @@ async def test_lines_are_chosen_and_copied_without_a_mouse(tmp_path: Path) -> No
         await settled(pilot)
         await pilot.press("c")
         assert pilot.app.copied == "one\ntwo\tx\nthree\nfour"
-        await ask(pilot, "slash", "two")
+        await ask(pilot, "slash", answer="two")
         await pilot.press("c")
         assert pilot.app.copied == "two\tx"
 
@@ -225,8 +225,8 @@ async def test_lines_are_chosen_and_copied_without_a_mouse(tmp_path: Path) -> No
 async def test_of_too_long_a_line_the_first_part_is_copied_and_that_is_said(tmp_path: Path) -> None:
     stored = Stored(tmp_path, b"a\n" + b"x" * MIB)
     async with paged(stored.read) as (pilot, _):
-        await ask(pilot, "g", "2")
-        await ask(pilot, "slash", "x")
+        await ask(pilot, "g", answer="2")
+        await ask(pilot, "slash", answer="x")
         await pilot.press("c")
         assert pilot.app.copied == "x" * (256 * KIB)
         assert "the first 256 KiB of it" in state(pilot)
@@ -240,7 +240,7 @@ async def test_the_whole_is_saved_to_a_new_private_file_and_to_no_other(tmp_path
     (folder / "there").write_text("mine")
     (folder / "link").symlink_to(folder / "nowhere")
     async with paged(stored.read, folder=folder) as (pilot, _):
-        await ask(pilot, "s", "out.txt")
+        await ask(pilot, "s", answer="out.txt")
         assert (folder / "out.txt").read_bytes() == data
         assert stat.S_IMODE((folder / "out.txt").stat().st_mode) == 0o600
         assert "saved" in state(pilot)
@@ -250,9 +250,9 @@ async def test_the_whole_is_saved_to_a_new_private_file_and_to_no_other(tmp_path
             ("no/such/folder", "could not be written"),
             (".", "could not be written"),
         ):
-            await ask(pilot, "s", name)
+            await ask(pilot, "s", answer=name)
             assert why in state(pilot) or "is there already" in state(pilot)
-        await ask(pilot, "s", "  ")
+        await ask(pilot, "s", answer="  ")
         assert sorted(os.listdir(folder)) == ["link", "out.txt", "there"]
         assert (folder / "there").read_text() == "mine"
 
@@ -290,7 +290,7 @@ async def test_what_is_left_of_a_followed_output_stays_where_it_was_when_it_ends
     stored = Stored(tmp_path, numbered(400))
     async with paged(stored.read, live=live, size=(60, 16)) as (pilot, view):
         await until(pilot, lambda: view.rows and view.rows[-1] == "line 300")
-        await ask(pilot, "g", "100")
+        await ask(pilot, "g", answer="100")
         live.end()
         await until(pilot, lambda: view.pages.lines == 400 or view.pages.total > 3_000)
         assert view.rows[0] == "line 100"
@@ -337,8 +337,8 @@ async def test_sixteen_mebibytes_are_walked_in_little_time_and_memory(tmp_path: 
         assert view.at_end
         for _ in range(10):
             await pilot.press("up", "pageup")
-        await ask(pilot, "g", "1")
-        await ask(pilot, "slash", "not in it")
+        await ask(pilot, "g", answer="1")
+        await ask(pilot, "slash", answer="not in it")
         assert "not found" in state(pilot)
         assert time.monotonic() - began < 30
         assert len(view.pages._held) + len(view.pages._chunks) <= 4
