@@ -106,3 +106,20 @@ def test_it_can_be_interrupted(chat: Chat, phase: str, by: int):
     assert [e["data"]["outcome"] for e in filter(named("turn.end"), seen)] == ["interrupted"]
     assert status == 130
     goes_on(chat)
+
+
+def test_a_person_sees_what_had_come_and_that_it_was_cancelled(chat: Chat):
+    model = chat.script(RUN, {"text": "never"})
+    process = chat.start("--model", model, "--allow", "run_command(./slow.sh)")
+    assert process.stdin
+    assert process.stderr
+    process.stdin.write(b"run it\n")
+    process.stdin.flush()
+    while not is_alive(MARK):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    told = process.stderr.read().decode()
+    process.communicate(timeout=30)
+    assert "  cancelled · " in told
+    assert "  │ what came\n  │ [cancelled by the person]\n" in told
+    assert "Traceback" not in told

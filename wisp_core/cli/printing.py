@@ -126,10 +126,10 @@ class PlainPrinter:
                 return
 
     def _output(self, result: ToolReturned) -> None:
-        status = "ok" if result.ok else "failed"
+        status = "ok" if result.ok else "cancelled" if result.cancelled else "failed"
         if result.exitStatus is not None:
             status = f"exit status {result.exitStatus}"
-        tell(f"  {status} · {result.seconds:.1f} s · {result.lines:,} lines · {result.bytes:,} bytes")
+        tell(f"  {status} · {result.seconds:.1f} s · {_count(result.lines, 'line')} · {_count(result.bytes, 'byte')}")
         lines = split_lines(displayable(result.text))
         held = len(lines) - HEAD_LINES - TAIL_LINES
         shown = lines if held <= 1 else [*lines[:HEAD_LINES], "", *lines[-TAIL_LINES:]]
@@ -179,3 +179,7 @@ class PlainPrinter:
         if self._open_line:
             self._open_line = False
             self._streams.reply("\n")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
