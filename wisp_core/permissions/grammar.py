@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from posixpath import basename
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 # The grammar's recovery from errors takes time that grows with more than the square of such a text.
 MOST_HOSTILE_CHARACTERS = 2000
 DEEPEST = 5  # texts that are run inside of texts that are run
-MOST_COMMANDS = 2000
 MOST_TAILS = 60  # of a wrapper's words, each taken for the start of what it runs
 
 _COMMANDS = frozenset(("command", "declaration_command", "unset_command"))
@@ -94,14 +94,15 @@ def _run_by(words: Words, depth: int) -> Iterator[Words]:
 
 def _likely_commands(text: str) -> Iterator[Words]:
     """Yield what may be commands in a text that the grammar cannot read."""
-    for part, _ in zip(_SEPARATORS.split(text), range(MOST_COMMANDS), strict=False):
+    for part in _SEPARATORS.split(text):
         words = [word.strip("'\"") for word in part.split()]
         yield words
-        while words and (basename(words[0]) in WRAPPERS or "=" in words[0]):
-            words = words[1:]
-            while words and words[0].startswith("-"):
-                words = words[1:]
-            yield words
+        # What a wrapper runs begins behind it, its options and what is set for it.
+        carried = [place for place, word in enumerate(words) if not word.startswith("-")][: MOST_TAILS + 1]
+        for place, following in pairwise(carried):
+            if basename(words[place]) not in WRAPPERS and "=" not in words[place]:
+                break
+            yield words[following:]
 
 
 @cache

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from wisp_core.errors import SettingsError
-from wisp_core.permissions.patterns import path_expression
+from wisp_core.permissions.patterns import holds_path
 from wisp_core.permissions.words import doubtful_path, glob_names, named_paths, searched_folders
 from wisp_core.text import revealed, shorten
 
@@ -80,7 +80,7 @@ class ProtectedPaths:
         texts = [_pattern(text, self._user) for text in patterns]
         exact = [Path(text) for text in texts if not set("*?") & set(text)]
         self._roots = [*(self._user / secret for secret in SECRETS), *exact]
-        self._patterns = [path_expression(text.casefold()) for text in texts if set("*?") & set(text)]
+        self._patterns = [text.casefold() for text in texts if set("*?") & set(text)]
         self._looked, self._known = -math.inf, _Places([])
         # By name alone: were it resolved, a link in its place would open what it leads to.
         self._readable = {Path(os.path.normpath(wisp_home)), Path(os.path.realpath(wisp_home))}
@@ -155,7 +155,7 @@ class ProtectedPaths:
     def _inside(self, path: Path, places: "_Places", *, writing: bool) -> bool:
         """Whether a path is or lies in a protected one that may not be read, or written."""
         folders = [path, *path.parents]
-        if any(pattern.fullmatch(str(folder).casefold()) for folder in folders for pattern in self._patterns):
+        if any(holds_path(pattern, str(path).casefold()) for pattern in self._patterns):
             return True
         if not writing and any(home / READABLE_IN_HOME in folders for home in self._readable):
             return _Places(self._roots).hold(folders)
@@ -173,8 +173,7 @@ class ProtectedPaths:
         if self._patterns and self._cwd is not None:
             files = (Path(folder, name) for folder, _, names in os.walk(self._cwd) for name in names)
             for path in islice(files, MOST_FILES):
-                text = str(path).casefold()
-                if any(p.fullmatch(text) or p.fullmatch(os.path.dirname(text)) for p in self._patterns):
+                if any(holds_path(pattern, str(path).casefold()) for pattern in self._patterns):
                     yield from _identities([path])
 
     def _sentence(self, path: Path) -> str:

@@ -111,6 +111,29 @@ def matches_path(pattern: str, path: str, *, cwd: str) -> bool:
     return path_expression(wanted).fullmatch(found) is not None
 
 
+def holds_path(pattern: str, path: str) -> bool:
+    """Return whether an absolute pattern is about an absolute path or a folder that it lies in, in one pass."""
+    wanted = pattern.split("/")
+    reached = _beyond({0}, wanted)
+    for name in path.split("/"):
+        steps = {at if wanted[at] == "**" else at + 1 for at in reached if path_expression(wanted[at]).fullmatch(name)}
+        reached = _beyond(steps, wanted)
+        if len(wanted) in reached:
+            return True
+    return False
+
+
+def _beyond(places: set[int], wanted: list[str]) -> set[int]:
+    """Return the places in a pattern with those that stand behind a `**`, which may be about no folder at all."""
+    found = set[int]()
+    for place in places:
+        found.add(place)
+        while place < len(wanted) and wanted[place] == "**":
+            place += 1
+            found.add(place)
+    return found
+
+
 @lru_cache(maxsize=512)
 def path_expression(pattern: str) -> re.Pattern[str]:
     """Return a path's pattern as an expression; `**` goes over folders, `*` and `?` stay in a name."""
