@@ -58,8 +58,8 @@ class Person:
     def __init__(self, answer):
         self.answer, self.asked = answer, []
 
-    async def __call__(self, question, choices):
-        self.asked.append((question, choices))
+    async def __call__(self, question):
+        self.asked.append((question.call, question.text, question.choices))
         return self.answer
 
 
@@ -72,7 +72,7 @@ async def test_a_question_reaches_the_person_and_their_words_come_back(results):
         == "the person answered: the second,\nplease"
     )
     assert await run(tool, question="Why?", choices=None) == "the person answered: the second,\nplease"
-    assert person.asked == [("Which one?", ("a b", "c")), ("Why?", ())]
+    assert person.asked == [(CALL, "Which one?", ("a b", "c")), (CALL, "Why?", ())]
 
 
 async def test_where_nobody_can_be_asked_the_model_is_told_to_go_on(results):
