@@ -177,7 +177,7 @@ class ApprovalDecided(EventData):
 
 
 class PermissionGranted(EventData):
-    """Written when the person allows a rule for this conversation."""
+    """Written when the person allows a rule, for this conversation (`thread`) or for all (`always`, in the config)."""
 
     name = "permission.granted"
     rule: str

@@ -241,16 +241,30 @@ class Verdict(StrEnum):
 
     ONCE = "once"
     THREAD = "thread"
+    ALWAYS = "always"
     NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A question of the model's to the person, of the call `call`, with what may be chosen, if anything."""
+
+    call: str
+    text: str
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered, a reason for the model, and by whom (`person`, `rule`, `none` where nobody could be asked)."""
+    """What was answered: to an approval a verdict and a reason for the model, to a question `text`, empty for none.
+
+    `by` is `person`, `rule`, or `none` where nobody could be asked.
+    """
 
     verdict: Verdict
     reason: str = ""
     by: str = "person"
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

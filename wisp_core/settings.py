@@ -209,7 +209,34 @@ def _leaves(settings: JsonObject, prefix: str = "") -> list[tuple[str, Any]]:
     return found
 
 
+def remember_rule(home: Path, rule: str) -> None:
+    """Add a rule to `permissions.allow` of `config.json`, the rest of it as it is, so that a crash leaves the old one.
+
+    Raises:
+        SettingsError: the file is no JSON object.
+        OSError: it cannot be written.
+    """
+    path = home / "config.json"
+    raw = _object(path)
+    permissions = raw.setdefault("permissions", {})
+    allowed = permissions.setdefault("allow", []) if isinstance(permissions, dict) else []
+    if rule not in allowed:
+        allowed.append(rule)
+    fresh = path.with_name(f".config.json.{os.getpid()}")
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(fd, "w", encoding="utf-8") as file:
+        json.dump(raw, file, ensure_ascii=False, indent=2)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
+
 def _read(path: Path) -> JsonObject:
+    return _snake(_object(path), Settings)
+
+
+def _object(path: Path) -> JsonObject:
     try:
         raw = json.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
@@ -220,7 +247,7 @@ def _read(path: Path) -> JsonObject:
         raise SettingsError(f"{path} is no JSON ({_where(error)})", "mend it or move it away") from error
     if not isinstance(raw, dict):
         raise SettingsError(f"{path} must hold a JSON object", "begin with { and end with }")
-    return _snake(raw, Settings)
+    return raw
 
 
 def _where(error: ValueError | RecursionError) -> str:

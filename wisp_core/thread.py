@@ -10,6 +10,7 @@ from wisp_core.composer.estimate import estimate
 from wisp_core.composer.instructions import renew, stack
 from wisp_core.errors import ToolFailure, UsageError
 from wisp_core.events import (
+    CommandRun,
     EventData,
     ModeChanged,
     ModelChanged,
@@ -20,22 +21,21 @@ from wisp_core.events import (
     ThreadStart,
     TurnEnd,
 )
+from wisp_core.furnish import Tools
 from wisp_core.journal import Journal
 from wisp_core.models.backend import ModelBackend
 from wisp_core.models.catalogue import open_backend
 from wisp_core.parts import Part, Reading
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import CommandContent, Mode, Outcome, OutputContent, ThreadRecord
-from wisp_core.requests import Answer, Approval, Composition, Estimate, Window
+from wisp_core.requests import Composition, Estimate, Window
 from wisp_core.settings import Settings
 from wisp_core.store.outputs import Outputs, Page
 from wisp_core.text import one_line, sound
-from wisp_core.tools.budget import Budget
-from wisp_core.tools.registry import Registry
 from wisp_core.turn.command import run_command
 from wisp_core.turn.loop import run_turn
 from wisp_core.turn.participants import Participants
-from wisp_core.turn.protocols import Ask
+from wisp_core.turn.person import Person
 
 TITLE_CHARACTERS = 80
 NO_REPLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED, Outcome.ABANDONED})
@@ -43,30 +43,29 @@ NO_REPLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED, Outcome.ABANDONED})
 
 @dataclass(frozen=True, slots=True)
 class Furniture:
-    """What a thread stands on: the one writer, the settings, the tools with their budget and outputs.
+    """What a thread stands on: the one writer, the settings, the tools, their outputs, what is out of bounds.
 
-    `release` gives the thread's lock and listener back when it is closed.
+    `release` gives the thread's lock and listener back when it is closed; `remember` writes a rule that always allows.
     """
 
     journal: Journal
     settings: Settings
-    registry: Registry
-    budget: Budget
+    tools: Tools
     outputs: Outputs
     protection: ProtectedPaths
     environ: Mapping[str, str]
     release: Callable[[], Awaitable[None]]
+    remember: Callable[[str], None]
 
 
 class Thread:
     """A conversation that this process may write; made by `Wisp` alone."""
 
-    def __init__(self, record: ThreadRecord, furniture: Furniture, *, ask: Ask, model: str | None = None) -> None:
+    def __init__(self, record: ThreadRecord, furniture: Furniture, *, person: Person, model: str | None = None) -> None:
         self.record = record
         self.window: Window | None = None
         self._furniture = furniture
-        self._ask = ask
-        self._asking = asyncio.Lock()
+        self._person = person
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | asyncio.Task[None] | None = None
         self._backend = _open(furniture, model or record.model)
@@ -129,6 +128,21 @@ class Thread:
             finally:
                 self._running = None
 
+    async def undo(self, path: str) -> str:
+        """Undo the latest edit of a file, or of any where `path` is empty; the model hears of it with the next prompt.
+
+        Raises:
+            UsageError: there is none, or the file has changed since.
+        """
+        async with self._order:
+            try:
+                said = await asyncio.to_thread(self._furniture.tools.undo, path)
+            except ToolFailure as failure:
+                raise UsageError(str(failure)) from failure
+            await self._prepare()
+            await self._write(CommandRun(command=f"/undo {path}".rstrip(), output=said), self.record.last_turn + 1)
+        return said
+
     def cancel(self) -> bool:
         """Interrupt the running turn, or the person's command; tell whether there was one."""
         if self._running is None or self._running.done() or self._running.cancelling():
@@ -166,7 +180,7 @@ class Thread:
 
     def estimate_next(self) -> Estimate:
         """Return the estimate of that, with the tools' schemas."""
-        schemas = self._furniture.registry.schemas() if self._backend.capabilities.tools else ()
+        schemas = self._furniture.tools.registry.schemas() if self._backend.capabilities.tools else ()
         return estimate(
             self.next_request(),
             schemas,
@@ -180,7 +194,7 @@ class Thread:
         self.cancel()
         async with self._order:
             await self._backend.close()
-            await self._furniture.registry.close()
+            await self._furniture.tools.registry.close()
             await self._furniture.release()
 
     async def output_page(self, call: str, offset: int = 0) -> Page | None:
@@ -232,25 +246,21 @@ class Thread:
     def _learn(self, window: Window | None) -> None:
         """Take the window, which the tools' budget follows."""
         self.window = window
-        self._furniture.budget.set_window(window.tokens if window else None)
+        self._furniture.tools.budget.set_window(window.tokens if window else None)
 
     def _parts(self, turn: int) -> Participants:
         return Participants(
             record=self.record,
             journal=self._furniture.journal,
             backend=self._backend,
-            toolbox=self._furniture.registry,
-            ask=self._ask_in_order,
+            toolbox=self._furniture.tools.registry,
+            person=self._person,
             settings=self._furniture.settings,
             turn=turn,
             protection=self._furniture.protection,
             learn=self._learn,
+            remember=self._furniture.remember,
         )
-
-    async def _ask_in_order(self, approval: Approval) -> Answer:
-        """Ask the person one thing at a time, in the model's order."""
-        async with self._asking:
-            return await self._ask(approval)
 
     async def _write(self, data: EventData, turn: int | None = None) -> None:
         await self._furniture.journal.record(self.record, data, turn=turn)

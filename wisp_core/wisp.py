@@ -4,42 +4,32 @@ import asyncio
 import os
 import platform
 import re
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Collection
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from wisp_core import __version__
 from wisp_core.audit.files import session_lives
 from wisp_core.audit.verify import verify
 from wisp_core.errors import ResumeError, UsageError
 from wisp_core.events import Published, SessionEnd, SessionStart
+from wisp_core.furnish import House, check_names, furnish_tools
 from wisp_core.journal import Journal, rebuild
 from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, choose
 from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, Mode, ThreadRecord
 from wisp_core.redaction import Redaction, find_secrets
-from wisp_core.settings import Settings, home_path, load_settings
+from wisp_core.settings import Settings, home_path, load_settings, remember_rule
 from wisp_core.store.database import ThreadRow
 from wisp_core.store.desk import Desk
 from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
 from wisp_core.store.sweep import sweep
 from wisp_core.thread import Furniture, Thread
-from wisp_core.tools.budget import Budget
-from wisp_core.tools.current_date import CurrentDate
-from wisp_core.tools.edit_file import EditFile
-from wisp_core.tools.ledger import Ledger
-from wisp_core.tools.list_files import ListFiles
-from wisp_core.tools.read_file import ReadFile
-from wisp_core.tools.registry import Registry
-from wisp_core.tools.result import Results
-from wisp_core.tools.run_command import RunCommand
-from wisp_core.tools.search_files import SearchFiles
-from wisp_core.tools.system_info import SystemInfo
-from wisp_core.tools.tool import Tool
+from wisp_core.turn.person import Person
 from wisp_core.turn.protocols import Ask
 
 Listen: TypeAlias = Callable[[Published], None]
@@ -54,27 +44,21 @@ class Wisp:
     `notes` are sentences for the conversation's first lines; `why` says why the model was chosen.
     """
 
-    def __init__(
-        self, home: Path, settings: Settings, *, journal: Journal, cwd: Path, only: Collection[str] | None
-    ) -> None:
-        self.home = home
-        self.settings = settings
+    def __init__(self, house: House, journal: Journal, *, cwd: Path, only: Collection[str] | None) -> None:
+        self.home = house.home
         self.cwd = cwd
         self.desk = Desk(journal.database, journal.redaction)
         self.notes: list[str] = list(journal.notes)
         self.model = ""
         self.why = ""
+        self._house = house
         self._journal = journal
         self._only = only
-        self._previous = Previous(home / "output", journal.session, enabled=settings.audit.enabled)
-        self._protection = ProtectedPaths(home, patterns=settings.protected_paths, cwd=cwd)
-        self._outputs = Outputs(
-            home / "output",
-            journal.session,
-            limits=settings.outputs,
-            enabled=settings.audit.enabled,
-            redaction=journal.redaction,
-        )
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._house.settings
 
     @classmethod
     async def open(
@@ -99,14 +83,14 @@ class Wisp:
         settings = load_settings(home, given)
         read_rules(Mode(settings.mode), settings.permissions)
         ProtectedPaths(home, patterns=settings.protected_paths)
+        check_names([*(only_tools or ()), *settings.tools.disabled])
         choice = choose(settings, os.environ)
         redaction = _secrets(settings)
         settings = settings.model_copy(update={"instructions": redaction.text(settings.instructions)})
         journal = await Journal.open(home, settings, redaction=redaction)
-        wisp = cls(home, settings, journal=journal, cwd=folder, only=only_tools)
         try:
+            wisp = cls(_house(journal, settings, given=given or {}, cwd=folder), journal, cwd=folder, only=only_tools)
             wisp.model, wisp.why = choice.model, f"{choice.model}: {choice.why}"
-            wisp._check_tools()
             versions = {"wisp": __version__, "python": platform.python_version()}
             swept = await asyncio.to_thread(_sweep, home, settings)
             start = SessionStart(versions=versions, cwd=str(folder), model=choice.model, face=face, outputSweep=swept)
@@ -186,50 +170,44 @@ class Wisp:
             unsubscribe()
             await self._journal.leave_thread(record.id)
 
-        budget = Budget(self.settings.outputs)
+        person = Person(record, self._journal, ask=ask)
         furniture = Furniture(
             journal=self._journal,
             settings=self.settings,
-            registry=Registry(self._tools(record, budget), disabled=self.settings.tools.disabled),
-            budget=budget,
-            outputs=self._outputs,
-            protection=self._protection,
+            tools=furnish_tools(self._house, record, person=person, only=self._only),
+            outputs=self._house.outputs,
+            protection=self._house.protection,
             environ=os.environ,
             release=release,
+            remember=self._remember,
         )
         try:
-            return Thread(record, furniture, ask=ask, model=model)
+            return Thread(record, furniture, person=person, model=model)
         except BaseException:
             await release()
             raise
 
-    def _tools(self, record: ThreadRecord, budget: Budget) -> Iterable[Any]:
-        every = self._every_tool(Path(record.cwd), budget)
-        return [tool for tool in every if self._only is None or tool.name in self._only]
-
-    def _check_tools(self) -> None:
-        known = [tool.name for tool in self._every_tool(self.cwd, Budget(self.settings.outputs))]
-        for name in [*(self._only or ()), *self.settings.tools.disabled]:
-            if name not in known:
-                raise UsageError(f"there is no tool `{name}`", f"the tools are {', '.join(known)}")
+    def _remember(self, rule: str) -> None:
+        """Write a rule that is always to allow and let the conversations opened from now on have it; blocks."""
+        remember_rule(self.home, rule)
         permissions = self.settings.permissions
-        for rule in [*permissions.allow, *permissions.ask, *permissions.deny]:
-            name = rule.partition("(")[0].strip()
-            # SERVER__TOOL is an MCP server's, which may not be there yet.
-            if name not in known and "__" not in name:
-                self.notes.append(f"the rule `{rule}` does nothing: there is no tool `{name}`")
+        allowed = permissions.model_copy(update={"allow": [*permissions.allow, rule]})
+        self._house = replace(self._house, settings=self.settings.model_copy(update={"permissions": allowed}))
 
-    def _every_tool(self, cwd: Path, budget: Budget) -> list[Tool[Any]]:
-        protection, ledger, results = self._protection, Ledger(), Results(budget, self._outputs)
-        return [
-            CurrentDate(),
-            ReadFile(cwd, budget, protection=protection, ledger=ledger),
-            RunCommand(cwd, self.settings.tools, budget=budget, spools=self._outputs),
-            EditFile(cwd, results, protection=protection, ledger=ledger, previous=self._previous),
-            ListFiles(cwd, results, protection=protection),
-            SearchFiles(cwd, results, protection=protection),
-            SystemInfo(results),
-        ]
+
+def _house(journal: Journal, settings: Settings, *, given: JsonObject, cwd: Path) -> House:
+    home, enabled = journal.home, settings.audit.enabled
+    outputs = Outputs(
+        home / "output", journal.session, limits=settings.outputs, enabled=enabled, redaction=journal.redaction
+    )
+    return House(
+        home,
+        settings,
+        given,
+        outputs,
+        Previous(home / "output", journal.session, enabled=enabled),
+        ProtectedPaths(home, patterns=settings.protected_paths, cwd=cwd),
+    )
 
 
 async def rebuild_home() -> list[str]:

@@ -9,22 +9,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, assert_never
 
-from wisp_core.cli.lines import Approve, LineReader, Order, Pump, Say, Shell, Typed, Wrong, is_terminal, standard_input
+from wisp_core.cli.asking import Asking
+from wisp_core.cli.lines import (
+    Approve,
+    LineReader,
+    Order,
+    Pump,
+    Reply,
+    Say,
+    Shell,
+    Typed,
+    Wrong,
+    is_terminal,
+    standard_input,
+)
 from wisp_core.cli.paging import run_pager
 from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
 from wisp_core.cli.streams import Streams, tell_error
 from wisp_core.commands.registry import run
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
 from wisp_core.errors import ResumeError, UsageError, WispError
-from wisp_core.events import ApprovalRequested, Event, Published, TurnEnd
+from wisp_core.events import Event, Published
 from wisp_core.parts import FromLine, Part
 from wisp_core.records import JsonObject, Mode, Outcome
-from wisp_core.requests import Answer, Approval, Verdict
 from wisp_core.thread import Thread
 from wisp_core.wisp import Wisp
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
-ANSWERS = {"y": Verdict.ONCE, "a": Verdict.THREAD, "n": Verdict.NO}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +87,14 @@ class ChatFace:
         self._options = options
         self._reader = LineReader(objects=options.json)
         self._typed: asyncio.Queue[Typed | None] = asyncio.Queue()
-        # One future a call from the moment its question is printed: a program may answer before the turn waits for it.
-        self._asked: dict[str, asyncio.Future[Answer]] = {}
-        self._ended = False
         self._terminal = is_terminal()
         self._streams = Streams(self._leave)
         self._broken: BaseException | None = None
         self._printer: Printer = (
             JsonPrinter(self._streams) if options.json else PlainPrinter(self._streams, terminal=self._terminal)
         )
+        self._asking = Asking(self._printer)
+        self._asking.possible = options.json or self._terminal
         self._thread: Thread | None = None
         self._status = 0
         self._left = False
@@ -128,28 +138,25 @@ class ChatFace:
                 raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp chat`")
         mode = Mode(options.mode) if options.mode else None
         if name is None:
-            return await wisp.new_thread(listen=self._hear, ask=self._ask, mode=mode)
+            return await wisp.new_thread(listen=self._hear, ask=self._asking.ask, mode=mode)
         found = await wisp.find_thread(name)
-        return await wisp.open_thread(found, listen=self._hear, ask=self._ask, model=options.model, mode=mode)
+        return await wisp.open_thread(found, listen=self._hear, ask=self._asking.ask, model=options.model, mode=mode)
 
     def _take(self, line: str | None) -> None:
         """Route one line: an open question takes it, everything else waits its turn."""
         typed = self._reader.end() if line is None else None
         if line is not None:
-            if self._terminal and not self._options.json and self._asked:
-                self._answer_typed(line)
+            if self._terminal and not self._options.json and self._asking.waiting:
+                self._asking.take(line)
                 return
             typed = self._reader.feed(line)
-        if isinstance(typed, Approve):
-            self._settle(typed)
+        if isinstance(typed, Approve | Reply):
+            self._asking.settle(typed)
         elif typed is not None:
             self._typed.put_nowait(typed)
         if line is None:
-            self._ended = True
             self._typed.put_nowait(None)
-            for call, answer in self._asked.items():
-                if not answer.done():
-                    self._settle(Approve(call, Verdict.NO, "standard input has ended"), by="none")
+            self._asking.end()
 
     async def _handle(self, typed: Typed) -> bool:
         """Do what was typed; False ends the conversation."""
@@ -165,8 +172,8 @@ class ChatFace:
                 case Wrong(sentence):
                     self._printer.error(sentence)
                     self._status = EXIT_USAGE
-                case Approve():
-                    raise AssertionError("an approval is settled where it is read")
+                case Approve() | Reply():
+                    raise AssertionError("an answer is settled where it is read")
                 case _:
                     assert_never(typed)
         except WispError as error:
@@ -192,7 +199,7 @@ class ChatFace:
 
     async def _move(self, result: Begin | Open) -> None:
         assert self._thread is not None
-        listen, ask = self._hear, self._ask
+        listen, ask = self._hear, self._asking.ask
         if isinstance(result, Begin):
             moved = await self._wisp.new_thread(listen=listen, ask=ask, model=self._thread.model)
         else:
@@ -229,44 +236,11 @@ class ChatFace:
             yield reading.text
             part = reading.next
 
-    async def _ask(self, approval: Approval) -> Answer:
-        """Wait for the person's answer; where none can come the answer is no."""
-        answer = self._answer_of(approval.call)
-        if not answer.done() and (self._ended or not (self._options.json or self._terminal)):
-            return Answer(Verdict.NO, "no terminal to ask on; allow it with --allow", by="none")
-        self._printer.ask(approval)
-        try:
-            return await answer
-        finally:
-            self._asked.pop(approval.call, None)
-
     def _hear(self, published: Published) -> None:
         """Print what the thread publishes; a question can be answered from here on."""
-        if isinstance(published, Event) and isinstance(published.data, ApprovalRequested):
-            self._answer_of(published.data.call)
-        if isinstance(published, Event) and isinstance(published.data, TurnEnd):
-            self._asked.clear()
+        if isinstance(published, Event):
+            self._asking.hear(published)
         self._printer.show(published)
-
-    def _answer_of(self, call: str) -> "asyncio.Future[Answer]":
-        return self._asked.setdefault(call, asyncio.get_running_loop().create_future())
-
-    def _answer_typed(self, line: str) -> None:
-        """Take a line as the answer to the open question: y, a, n, or n with a reason."""
-        call = next(iter(self._asked))
-        word, _, reason = line.strip().partition(" ")
-        verdict = ANSWERS.get(word.lower())
-        if verdict is None or (reason and verdict is not Verdict.NO):
-            self._printer.error("answer y (once), a (for this conversation), n, or n and a reason")
-            return
-        self._settle(Approve(call, verdict, reason))
-
-    def _settle(self, approve: Approve, by: str = "person") -> None:
-        future = self._asked.get(approve.call)
-        if future is None or future.done():
-            self._printer.error(f"no call `{approve.call}` waits for an approval")
-            return
-        future.set_result(Answer(approve.verdict, approve.reason, by=by))
 
     def _interrupt(self) -> None:
         """Ctrl-C: interrupt the turn; with none running, or nobody to go on, leave. In a pager it is the pager's."""

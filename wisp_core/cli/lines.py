@@ -50,13 +50,21 @@ class Approve:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to the question of `call`, in the person's own words."""
+
+    call: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Wrong:
     """A line that is none of these, with what would be right."""
 
     sentence: str
 
 
-Typed: TypeAlias = Say | Order | Shell | Approve | Wrong
+Typed: TypeAlias = Say | Order | Shell | Approve | Reply | Wrong
 
 
 class LineReader:
@@ -111,15 +119,17 @@ def parse_object(line: str) -> Typed:
             return Say(text)
         case {"command": str(text)}:
             return Shell(text[1:].strip()) if text.startswith("!") else Order(text)
-        case {"approve": str(call), "decision": "once" | "thread" | "no" as decision}:
+        case {"approve": str(call), "decision": "once" | "thread" | "always" | "no" as decision}:
             return Approve(call, Verdict(decision), str(found.get("reason", "")))
         case {"prompt": _}:
             return Wrong('"prompt" must be a text')
         case {"command": _}:
             return Wrong('"command" must be a text')
+        case {"answer": str(call), "text": str(text)}:
+            return Reply(call, text)
         case {"approve": _}:
-            return Wrong('an approval needs "approve": CALL and "decision": once, thread or no')
-    return Wrong("an object needs one of the keys prompt, command, approve")
+            return Wrong('an approval needs "approve": CALL and "decision": once, thread, always or no')
+    return Wrong("an object needs one of the keys prompt, command, approve, answer")
 
 
 class Pump:

@@ -8,7 +8,7 @@ from wisp_core.cli.streams import Streams, tell, tell_error
 from wisp_core.commands.results import Said
 from wisp_core.events import CommandRun, Event, Live, Published, Response, ToolCalled, ToolReturned, TurnEnd
 from wisp_core.records import JsonObject
-from wisp_core.requests import Approval
+from wisp_core.requests import Approval, Question
 from wisp_core.text import displayable, one_line, revealed, split_lines
 
 HEAD_LINES, TAIL_LINES, LINE_CHARACTERS = 8, 4, 200
@@ -30,7 +30,7 @@ class Printer(Protocol):
     def view(self, said: Said) -> None:
         """Show the result of a slash command."""
 
-    def ask(self, approval: Approval) -> None:
+    def ask(self, asked: Approval | Question) -> None:
         """Show a question that the next line answers."""
 
     def ready(self) -> None:
@@ -64,8 +64,8 @@ class JsonPrinter:
         if said.title or said.text:
             self._print(Live("view", None, None, data).as_object())
 
-    def ask(self, approval: Approval) -> None:
-        """Print nothing: the recorded `approval.requested` is the question."""
+    def ask(self, asked: Approval | Question) -> None:
+        """Print nothing: the recorded `approval.requested` or `question.asked` is the question."""
 
     def ready(self) -> None:
         """Print nothing."""
@@ -153,16 +153,25 @@ class PlainPrinter:
         if said.title or said.text:
             tell(displayable(said.text))
 
-    def ask(self, approval: Approval) -> None:
-        """Print the call in full, why it asks, and the keys."""
+    def ask(self, asked: Approval | Question) -> None:
+        """Print the question and its choices, or the call in full, why it asks, and the keys."""
         self._end_line()
-        tell(f"? {approval.tool} wants to run in {revealed(approval.cwd)} ({approval.why}):")
-        for key, value in approval.arguments.items():
+        if isinstance(asked, Question):
+            tell(f"? {revealed(asked.text)}")
+            for number, choice in enumerate(asked.choices, 1):
+                tell(f"  {number} {revealed(choice)}")
+            tell("  type the answer" + (", or a number" if asked.choices else ""))
+            return
+        tell(f"? {asked.tool} wants to run in {revealed(asked.cwd)} ({asked.why}):")
+        for key, value in asked.arguments.items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for line in split_lines(revealed(text)) or [""]:
                 tell(f"  {key}: {line}")
-        always = f"a for this conversation [{revealed(approval.rule)}] · " if approval.rule else ""
-        tell(f"  y once · {always}n no · n REASON")
+        for line in split_lines(revealed(asked.preview)):
+            tell(f"  {line}")
+        rule = revealed(asked.rule)
+        lasting = f"a for this conversation, always for all [{rule}] · " if rule else ""
+        tell(f"  y once · {lasting}n no · n REASON")
 
     def ready(self) -> None:
         """Print the prompt sign on a terminal."""

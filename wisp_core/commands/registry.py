@@ -6,7 +6,7 @@ from typing import Protocol
 from wisp_core.commands.context import Inspect, Tokens
 from wisp_core.commands.here import Here
 from wisp_core.commands.results import Result, Said
-from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Rename, Resume, Retry, Theme, Threads
+from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Rename, Resume, Retry, Theme, Threads, Undo
 from wisp_core.commands.view import Last, Show
 from wisp_core.errors import UsageError
 from wisp_core.thread import Thread
@@ -52,6 +52,7 @@ _ALL: tuple[Command, ...] = (
     New(),
     Continue(),
     Retry(),
+    Undo(),
     Model(),
     Mode(),
     Inspect(),

@@ -55,6 +55,17 @@ class Retry:
         return Said("", "")
 
 
+class Undo:
+    """Undoes an edit of the model's."""
+
+    name, usage, help = "undo", "[PATH]", "undo the model's latest edit, of a file or of any"
+    while_running = False
+
+    async def run(self, argument: str, here: Here) -> Result:
+        """Return what was done."""
+        return Said("undo", await here.thread.undo(argument))
+
+
 class Model:
     """Shows or changes the model."""
 

@@ -220,7 +220,7 @@ def _retried(record: ThreadRecord, event: Event) -> Iterator[Change]:
 
 def _granted(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, PermissionGranted)
-    if data.scope == "thread" and data.rule not in record.grants:
+    if data.rule not in record.grants:
         record.grants = (*record.grants, data.rule)
     yield from ()
 

@@ -1,12 +1,12 @@
 """The tool `ask`: a question to the person, with choices where there are some."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from pydantic import Field, field_validator
 
 from wisp_core.errors import ToolFailure
-from wisp_core.requests import ToolKind, ToolResult
+from wisp_core.requests import Question, ToolKind, ToolResult
 from wisp_core.text import one_line
 from wisp_core.tools.result import Results
 from wisp_core.tools.tool import Arguments, Running, Tool
@@ -14,7 +14,7 @@ from wisp_core.tools.tool import Arguments, Running, Tool
 MOST_CHOICES = 9
 CHOICE_CHARACTERS = 200
 
-AskPerson: TypeAlias = Callable[[str, Sequence[str]], Awaitable[str | None]]
+AskPerson: TypeAlias = Callable[[Question], Awaitable[str | None]]
 """Shows a question with its choices and returns the answer, None where nobody could be asked or nobody answered."""
 
 
@@ -56,7 +56,8 @@ class AskTool(Tool[AskArguments]):
         Raises:
             ToolFailure: nobody could be asked.
         """
-        answer = await self._ask_person(arguments.question, tuple(arguments.choices or ()))
+        question = Question(running.call, arguments.question, tuple(arguments.choices or ()))
+        answer = await self._ask_person(question)
         if answer is None:
             raise ToolFailure("nobody could be asked; go on with what is known, or say in the reply what is missing")
         return await self._results.give(f"the person answered: {answer}", running.call)

@@ -7,25 +7,28 @@ from wisp_core.events import EventData, Live
 from wisp_core.records import JsonObject, ThreadRecord
 from wisp_core.requests import Window
 from wisp_core.settings import Settings
-from wisp_core.turn.protocols import Ask, Backend, Journal, Protection, Toolbox
+from wisp_core.turn.person import Person
+from wisp_core.turn.protocols import Backend, Journal, Protection, Toolbox
 
 
 @dataclass(frozen=True, slots=True)
 class Participants:
     """The record that turn number `turn` adds to, the one writer, the model, the tools, the person, the settings.
 
-    `learn` is told the window before each request, for whatever follows it.
+    `learn` is told the window before each request, for whatever follows it; `remember` writes a rule that is always to
+    allow.
     """
 
     record: ThreadRecord
     journal: Journal
     backend: Backend
     toolbox: Toolbox
-    ask: Ask
+    person: Person
     settings: Settings
     turn: int
     protection: Protection
     learn: Callable[[Window | None], None]
+    remember: Callable[[str], None]
 
     async def write(self, data: EventData) -> str:
         """Record one event of the turn and return its id."""

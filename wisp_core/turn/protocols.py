@@ -13,13 +13,14 @@ from wisp_core.requests import (
     Message,
     ModelEvent,
     ModelRequest,
+    Question,
     ToolKind,
     ToolResult,
     ToolSchema,
     Window,
 )
 
-Ask: TypeAlias = Callable[[Approval], Awaitable[Answer]]
+Ask: TypeAlias = Callable[[Approval | Question], Awaitable[Answer]]
 Publish: TypeAlias = Callable[[Live], None]
 
 

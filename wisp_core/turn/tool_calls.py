@@ -136,7 +136,7 @@ async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject)
         ApprovalRequested(call=call.call, tool=call.tool, arguments=arguments, cwd=record.cwd, why=decision.why)
     )
     approval = Approval(call.call, call.tool, kind, arguments, record.cwd, decision.why, rule, preview)
-    answer = await parts.ask(approval)
+    answer = await parts.person.approve(approval)
     await _decided(parts, call, answer=answer, rule=rule, seconds=time.monotonic() - began)
     return proposed.path
 
@@ -167,8 +167,10 @@ async def _decided(parts: Participants, call: CallData, *, answer: Answer, rule:
     if answer.verdict is Verdict.NO:
         who = "the person said no" if answer.by == "person" else "nobody could be asked"
         raise ToolFailure(f"not run: {who}: {answer.reason}" if answer.reason else f"not run: {who}")
-    if answer.verdict is Verdict.THREAD and rule:
-        await parts.write(PermissionGranted(rule=rule))
+    if answer.verdict is Verdict.ALWAYS and rule:
+        await asyncio.to_thread(parts.remember, rule)
+    if answer.verdict in (Verdict.THREAD, Verdict.ALWAYS) and rule:
+        await parts.write(PermissionGranted(rule=rule, scope=answer.verdict.value))
 
 
 def _progress(parts: Participants, call: CallData, *, text: str) -> None:
