@@ -82,6 +82,8 @@ _RAISED = re.compile(r"(?:\b|(?<=\.))[A-Z]\w*(?:Error|Exception|Panic)\b(?!\.\w)
 _WARNING = re.compile(r"(?<![\w./-])(?:warn|warnings?|deprecated)(?!\.\w|[\w/-])")
 _TRACEBACK = "Traceback (most recent call last)"
 _WORD = re.compile(r"[^\W\d_]+")
+# Lines that differ in digits other than nought are of one kind, and a log repeats itself.
+_SAME_KIND = {ord(digit): "1" for digit in "23456789"}
 _WITHOUT_DIGITS = {ord(digit): None for digit in "0123456789"}
 
 
@@ -101,6 +103,7 @@ class _Reader:
         self._total = total
         self._number = 0
         self._shapes: dict[tuple[Kind, str], _Found] = {}
+        self._kinds: dict[str, Kind | None] = {}
         self._unshown: dict[Kind, int] = {}
         self._first: list[_Found] = []
         self._last: deque[_Found] = deque(maxlen=LAST_LINES)
@@ -166,10 +169,18 @@ class _Reader:
         if (column := line.find(_TRACEBACK)) >= 0:
             self._trace, self._trace_column = self._keep(Kind.TRACEBACK, line), column
             return True
-        kind = _kind(line, lowered)
+        kind = self._kind(line, lowered)
         if kind is not None:
             self._keep(kind, line)
         return kind is not None or self._trace is not None
+
+    def _kind(self, line: str, lowered: str) -> Kind | None:
+        shape = line.translate(_SAME_KIND)
+        if shape not in self._kinds:
+            if len(self._kinds) >= MOST_SHAPES:
+                self._kinds.clear()
+            self._kinds[shape] = _kind(line, lowered)
+        return self._kinds[shape]
 
     def _ends_trace(self, line: str) -> bool:
         """Keep the line that says what was raised: the first that is indented no more than the traceback's head."""
