@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wisp_core.events import Event, Live, Published
-from wisp_core.requests import Answer, Approval, Verdict
+from wisp_core.requests import Answer, Approval, Question, Verdict
 from wisp_core.thread import Thread
 from wisp_core.wisp import Wisp
 
@@ -20,7 +20,7 @@ class Opened:
     wisp: Wisp
     thread: Thread
     heard: list[Published] = field(default_factory=list)
-    verdict: Callable[[Approval], Answer] = lambda _: Answer(Verdict.NO)
+    verdict: Callable[[Approval | Question], Answer] = lambda _: Answer(Verdict.NO)
 
     def events(self, name: str) -> list[Any]:
         return [e.data for e in self.heard if isinstance(e, Event) and e.name == name]
@@ -35,8 +35,8 @@ class Opened:
         await self.thread.close()
         self.thread = await self.wisp.open_thread(self.thread.record.id, listen=self.heard.append, ask=self.ask)
 
-    async def ask(self, approval: Approval) -> Answer:
-        return self.verdict(approval)
+    async def ask(self, asked: Approval | Question) -> Answer:
+        return self.verdict(asked)
 
 
 @asynccontextmanager

@@ -155,7 +155,7 @@ class RequestRetried(EventData):
 
 
 class ApprovalRequested(EventData):
-    """Written when the person is asked whether a call may run."""
+    """Written when the person is asked whether a call may run; `preview` is what would change, as it is shown."""
 
     name = "approval.requested"
     call: str
@@ -163,6 +163,7 @@ class ApprovalRequested(EventData):
     arguments: JsonObject
     cwd: str
     why: str
+    preview: str = ""
 
 
 class ApprovalDecided(EventData):

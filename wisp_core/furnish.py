@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,6 @@ from wisp_core.tools.run_command import RunCommand
 from wisp_core.tools.search_files import SearchFiles
 from wisp_core.tools.system_info import SystemInfo
 from wisp_core.tools.tool import Tool
-from wisp_core.tools.undo import undo
 from wisp_core.turn.person import Person
 
 LOOKED_AT = 2_000
@@ -71,18 +70,19 @@ class Tools:
 
     registry: Registry
     budget: Budget
-    undo: Callable[[str], str]
+    undo: Callable[[str], Awaitable[str]]
 
 
 def furnish_tools(house: House, record: ThreadRecord, *, person: Person, only: Collection[str] | None) -> Tools:
     """Return the tools of a conversation: all, or `only` those named, less what the settings disable."""
     cwd, settings, budget = Path(record.cwd), house.settings, Budget(house.settings.outputs)
     ledger, results = Ledger(), Results(budget, house.outputs)
+    edit = EditFile(cwd, results, protection=house.protection, ledger=ledger, previous=house.previous)
     every: list[Tool[Any]] = [
         CurrentDate(),
         ReadFile(cwd, budget, protection=house.protection, ledger=ledger, redaction=house.outputs.redaction),
         RunCommand(cwd, settings.tools, budget=budget, spools=house.outputs),
-        EditFile(cwd, results, protection=house.protection, ledger=ledger, previous=house.previous),
+        edit,
         ListFiles(cwd, results, protection=house.protection),
         SearchFiles(cwd, results, protection=house.protection),
         SystemInfo(results),
@@ -93,11 +93,7 @@ def furnish_tools(house: House, record: ThreadRecord, *, person: Person, only: C
     ]
     chosen = [tool for tool in every if only is None or tool.name in only]
 
-    def undo_edit(path: str) -> str:
-        place = Path(cwd, os.path.expanduser(path)).resolve() if path else None
-        return undo(place, previous=house.previous, protection=house.protection, ledger=ledger)
-
-    return Tools(Registry(chosen, disabled=settings.tools.disabled), budget, undo_edit)
+    return Tools(Registry(chosen, disabled=settings.tools.disabled), budget, edit.undo)
 
 
 def check_names(names: Collection[str]) -> None:

@@ -136,7 +136,7 @@ class Thread:
         """
         async with self._order:
             try:
-                said = await asyncio.to_thread(self._furniture.tools.undo, path)
+                said = await self._furniture.tools.undo(path)
             except ToolFailure as failure:
                 raise UsageError(str(failure)) from failure
             await self._prepare()

@@ -133,7 +133,14 @@ async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject)
     preview = await parts.toolbox.preview(call.tool, arguments)
     began = time.monotonic()
     await parts.write(
-        ApprovalRequested(call=call.call, tool=call.tool, arguments=arguments, cwd=record.cwd, why=decision.why)
+        ApprovalRequested(
+            call=call.call,
+            tool=call.tool,
+            arguments=arguments,
+            cwd=record.cwd,
+            why=decision.why,
+            preview=preview,
+        )
     )
     approval = Approval(call.call, call.tool, kind, arguments, record.cwd, decision.why, rule, preview)
     answer = await parts.person.approve(approval)

@@ -1,0 +1,113 @@
+"""T4, T5, T11, T13: what the person is asked, what an answer lasts for, and what can be undone."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.opened import opened
+from wisp_core.records import Outcome
+from wisp_core.requests import Answer, Approval, Question, Verdict
+
+
+def script(folder: Path, *replies: dict) -> str:
+    path = folder / "script.json"
+    path.write_text(json.dumps({"window": 8192, "replies": list(replies)}))
+    return f"scripted:{path}"
+
+
+def calls(name: str, **arguments: object) -> dict:
+    return {"calls": [{"name": name, "arguments": arguments}]}
+
+
+def always(_: Approval | Question) -> Answer:
+    return Answer(Verdict.ALWAYS)
+
+
+def answering(text: str) -> Callable[[Approval | Question], Answer]:
+    return lambda _: Answer(Verdict.ONCE, text=text)
+
+
+async def test_a_question_is_asked_with_its_choices_and_the_answer_is_the_persons_own_words(tmp_path: Path):
+    model = script(tmp_path, calls("ask", question="Which port?", choices=["80", "443"]), {"text": "443 it is"})
+    async with opened(tmp_path, model=model) as home:
+        asked: list[Approval | Question] = []
+
+        def answer(question: Approval | Question) -> Answer:
+            asked.append(question)
+            return Answer(Verdict.ONCE, text="443")
+
+        home.verdict = answer
+        assert await home.thread.send("set it up") is Outcome.DONE
+        (question,) = asked
+        assert isinstance(question, Question)
+        assert (question.text, question.choices) == ("Which port?", ("80", "443"))
+        assert [(d.call, d.answer) for d in home.events("question.answered")] == [(question.call, "443")]
+        assert home.events("tool.result")[0].text == "the person answered: 443"
+
+
+async def test_where_nobody_answers_a_question_the_model_is_told_and_the_turn_goes_on(tmp_path: Path):
+    model = script(tmp_path, calls("ask", question="Which port?"), {"text": "I take the default"})
+    async with opened(tmp_path, model=model) as home:
+        assert await home.thread.send("set it up") is Outcome.DONE
+        assert not home.events("tool.result")[0].ok
+        assert "nobody could be asked" in home.events("tool.result")[0].text
+
+
+async def test_always_writes_the_narrowest_rule_and_leaves_the_rest_of_the_config_as_it_is(tmp_path: Path):
+    config = tmp_path / "home" / "config.json"
+    config.parent.mkdir(mode=0o700)
+    config.write_text('{"theme": "nord", "permissions": {"deny": ["run_command(rm *)"]}}')
+    model = script(
+        tmp_path, calls("run_command", command="echo hi"), calls("run_command", command="echo hi"), {"text": "done"}
+    )
+    async with opened(tmp_path, model=model) as home:
+        home.verdict = always
+        assert await home.thread.send("say hi twice") is Outcome.DONE
+        assert len(home.events("approval.requested")) == 1
+        assert [(d.rule, d.scope) for d in home.events("permission.granted")] == [("run_command(echo hi)", "always")]
+    found = json.loads(config.read_text())
+    assert found == {"theme": "nord", "permissions": {"deny": ["run_command(rm *)"], "allow": ["run_command(echo hi)"]}}
+    assert config.stat().st_mode & 0o777 == 0o600
+    model = script(tmp_path, calls("run_command", command="echo hi"), {"text": "done"})
+    async with opened(tmp_path, model=model) as home:
+        assert await home.thread.send("once more") is Outcome.DONE
+        assert home.events("approval.requested") == []
+
+
+async def test_an_edit_is_undone_and_the_model_hears_of_it_with_the_next_prompt(tmp_path: Path):
+    file = tmp_path / "notes.txt"
+    file.write_bytes(b"one\r\ntwo\r\n")
+    model = script(
+        tmp_path,
+        calls("read_file", path="notes.txt"),
+        calls("edit_file", path="notes.txt", old="two", new="three"),
+        {"text": "edited"},
+        {"text": "I see", "when": "(?s)/undo.*is as before the edit.*and now"},
+    )
+    async with opened(tmp_path, model=model) as home:
+        home.verdict = lambda _: Answer(Verdict.ONCE)
+        assert await home.thread.send("edit it") is Outcome.DONE
+        assert file.read_bytes() == b"one\r\nthree\r\n"
+        assert "is as before the edit" in await home.thread.undo("notes.txt")
+        assert file.read_bytes() == b"one\r\ntwo\r\n"
+        assert await home.thread.send("and now?") is Outcome.DONE
+
+
+async def test_the_model_can_look_at_wisp_but_change_nothing_of_it(tmp_path: Path):
+    model = script(
+        tmp_path,
+        calls("current_date"),
+        *[calls("inspect", topic=topic) for topic in ("config", "status", "calls", "approvals", "audit")],
+        calls("models"),
+        calls("edit_file", path="home/config.json", content='{"permissions": {"allow": ["run_command(*)"]}}'),
+        {"text": "looked"},
+    )
+    async with opened(tmp_path, model=model) as home:
+        home.verdict = always
+        assert await home.thread.send("look") is Outcome.DONE
+        results = [result.text for result in home.events("tool.result")]
+        assert "model = " in results[1]
+        assert "current_date" in results[3]
+        assert "embedded/smollm2-135m" in results[6]
+        assert not home.events("tool.result")[7].ok
+        assert not (tmp_path / "home" / "config.json").exists()
