@@ -24,6 +24,8 @@ QUICK = {
     ],
     "when": "quick",
 }
+# Every command of a line must be allowed: with `sleep` alone left out the slow tool would wait for an approval.
+ALLOWED = ("--allow", "run_command(printf *)", "--allow", "run_command(sleep *)")
 AFTER = {"text": "looked", "when": "", "repeat": True}
 
 
@@ -34,7 +36,7 @@ def test_whatever_instant_it_is_killed_at_the_thread_opens_whole_and_its_next_re
     for kill in range(KILLS):
         model = chat.script(*[QUICK] * 3, STREAM, TOOL, AFTER)
         which = ["--continue"] if acknowledged else []
-        process = chat.start("--json", "--model", model, *which, "--allow", "run_command(printf *)", "--mode", "auto")
+        process = chat.start("--json", "--model", model, *which, *ALLOWED)
         assert process.stdin
         assert process.stdout
         for prompt in chance.sample(["quick one", "stream it", "quick two", "slow tool", "plain"], 4):
@@ -46,6 +48,8 @@ def test_whatever_instant_it_is_killed_at_the_thread_opens_whole_and_its_next_re
         missing = [id for id in acknowledged if id not in set(held)]
         assert not missing, f"kill {kill}: acknowledged and lost: {missing}"
     # The scripted model refuses what a strict provider refuses, so an answer proves the request.
+    ran = {e["data"]["arguments"].get("command") for e in chat.audit_after_repair() if e["event"] == "tool.call"}
+    assert TOOL["calls"][0]["arguments"]["command"] in ran
     last = chat.run("--json", "--continue", "--model", chat.script(AFTER), typed="and now?\n")
     assert last.status == 0, last.err
     assert last.events("turn.end")[-1]["data"]["outcome"] == "done"
