@@ -11,6 +11,7 @@ _SECRET_NAME = re.compile(r".*(?:_KEY|_TOKEN|_SECRET)|.*PASSWORD.*", re.IGNORECA
 _PLAIN_WORD = re.compile(r"[A-Za-z]?[a-z]+|[A-Z]+")
 # Short names between slashes; a key in base64 has slashes too, but hardly two short stretches and nothing else.
 _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@-]{1,24}){2,}/?")
+_ARMOUR = re.compile(r"-+(?:BEGIN|END) [^-]*-+")
 PLACEHOLDER = re.compile(r"\[secret [^\]\n]{1,200}\]")
 
 
@@ -25,7 +26,7 @@ def find_secrets(environ: Mapping[str, str], configured: Mapping[str, str] | Non
 
 def _is_secret(value: str) -> bool:
     """Tell whether a value is long enough to be one, and neither a plain word nor a path."""
-    if len(value) < LEAST_CHARACTERS or _PLAIN_WORD.fullmatch(value):
+    if len(value) < LEAST_CHARACTERS or _PLAIN_WORD.fullmatch(value) or _ARMOUR.fullmatch(value):
         return False
     return not (_PATH.fullmatch(value) or (value[0] in "/~" and os.path.exists(os.path.expanduser(value))))
 

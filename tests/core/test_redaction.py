@@ -87,6 +87,7 @@ def test_a_secret_of_many_lines_goes_line_by_line_and_no_line_is_lost():
     assert cleaned.count("\n") == 6
     assert "MIIE" not in cleaned
     assert "kqhk" not in cleaned
+    assert cleaned.count("-----BEGIN KEY-----") == 1
 
 
 @given(
