@@ -138,12 +138,11 @@ class WispApp(App[None]):
         self.set_keymap({name: key for name, key in event.keys.items() if name in known})
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
-        """Change the colours, or list what there is."""
+        """Change the colours."""
         if event.theme in self.available_themes:
             self.theme = event.theme
             return
-        names = ", ".join(sorted(self.available_themes))
-        self.warn(f"there is no theme {event.theme}; there are {names}" if event.theme else f"themes: {names}")
+        self.warn(f"there is no theme {event.theme}; /theme lists them")
 
     async def on_leave_wanted(self, event: LeaveWanted) -> None:
         """Leave."""

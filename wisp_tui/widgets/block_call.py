@@ -78,6 +78,8 @@ class CallBlock(Block):
                 lines=count_lines(content.output),
             )
         )
+        if content.exit_status is None:
+            block.state = "cancelled"
         return block
 
     def set_state(self, state: str, seconds: float | None) -> None:

@@ -79,6 +79,12 @@ class Prompt(TextArea):
         """What would be sent."""
         return Draft(self._pastes.expand(self.text), self._literal)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the page keys to the conversation while the whole draft is in view."""
+        if action in {"cursor_page_up", "cursor_page_down"}:
+            return self.wrapped_document.height > self.size.height
+        return super().check_action(action, parameters)
+
     def put(self, draft: Draft) -> None:
         """Put a draft here, the cursor at its end; one too long to edit at ease stands as a label."""
         self._pastes.forget()
