@@ -2,14 +2,16 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.tui.face import conversation, press_at, script, shown, until
-from wisp_core.requests import Answer, Approval, ToolKind, Verdict
+from wisp_core.requests import Answer, Approval, Question, ToolKind, Verdict
 from wisp_tui.screens.conversation import ConversationScreen
-from wisp_tui.widgets.approval import ALONE_FOR, QUIET_BEFORE, VISIBLE_BEFORE, Body, question
+from wisp_tui.widgets.approval import ALONE_FOR, QUIET_BEFORE, VISIBLE_BEFORE, Body
+from wisp_tui.widgets.asked import body
 
 RULE = "run_command(ls)"
 LATER = VISIBLE_BEFORE + QUIET_BEFORE + 0.1  # seconds after which keys are meant for the question
@@ -23,12 +25,12 @@ def approval(command: str, call: str = "c1", *, rule: str = RULE, **more: object
 class Asking:
     """A question asked of a screen that stands open, and what became of it."""
 
-    def __init__(self, screen: ConversationScreen, *questions: Approval) -> None:
+    def __init__(self, screen: ConversationScreen, *questions: Approval | Question) -> None:
         self.answers: list[Answer] = []
         self.screen = screen
         self.tasks = [asyncio.ensure_future(self._ask(one)) for one in questions]
 
-    async def _ask(self, one: Approval) -> None:
+    async def _ask(self, one: Approval | Question) -> None:
         self.answers.append(await self.screen._questions.ask(one))
 
     @property
@@ -64,7 +66,9 @@ async def test_typing_on_while_a_question_appears_answers_nothing(tmp_path: Path
         await asking.end()
 
 
-@pytest.mark.parametrize(("key", "verdict"), [("y", Verdict.ONCE), ("a", Verdict.THREAD), ("n", Verdict.NO)])
+@pytest.mark.parametrize(
+    ("key", "verdict"), [("y", Verdict.ONCE), ("a", Verdict.THREAD), ("w", Verdict.ALWAYS), ("n", Verdict.NO)]
+)
 async def test_a_letter_alone_answers_a_question_that_was_seen(tmp_path: Path, key: str, verdict: Verdict) -> None:
     async with conversation(script(tmp_path)) as (pilot, screen):
         asking = Asking(screen, approval("ls"))
@@ -78,14 +82,45 @@ async def test_a_letter_alone_answers_a_question_that_was_seen(tmp_path: Path, k
 async def test_always_is_offered_with_the_rule_that_it_makes_and_not_where_no_rule_can_allow(tmp_path: Path) -> None:
     async with conversation(script(tmp_path)) as (pilot, screen):
         asking = Asking(screen, approval("ls", rule="run_command(ls \u202e[b]x)"), approval("ls; rm x", "c2", rule=""))
-        await until(pilot, lambda: "a for this conversation: run_command(ls <U+202E>[b]x)" in shown(screen))
+        await until(pilot, lambda: "a for this conversation, w always: run_command(ls <U+202E>[b]x)" in shown(screen))
         press(screen, "y")
         await until(pilot, lambda: len(asking.answers) == 1 and asking.ready and "ls; rm x" in shown(screen))
         assert "for this conversation" not in shown(screen)
         press(screen, "a", later=LATER * 2)
+        press(screen, "w", later=LATER * 2)
         await pilot.pause(ALONE_FOR * 2)
         assert len(asking.answers) == 1
         await asking.end()
+
+
+async def test_a_question_is_answered_by_the_number_of_a_choice(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path)) as (pilot, screen):
+        asking = Asking(screen, Question("c1", "Which [b]colour?", ("red", "blue")))
+        await until(pilot, lambda: asking.ready and "Which [b]colour?" in shown(screen))
+        assert "2 blue" in shown(screen)
+        press(screen, "2")
+        await until(pilot, lambda: len(asking.answers) == 1)
+        assert asking.answers[0].text == "blue"
+        await asking.end()
+
+
+async def test_a_question_is_answered_in_own_words_or_not_at_all(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path)) as (pilot, screen):
+        asking = Asking(screen, Question("c1", "Which port?"), Question("c2", "And which host?"))
+        await until(pilot, lambda: asking.ready)
+        press(screen, "r")
+        await until(pilot, lambda: screen.panel.has_class("-reason"))
+        await pilot.press(*"8080", "enter")
+        await until(pilot, lambda: len(asking.answers) == 1 and "And which host?" in shown(screen))
+        screen.panel.press("escape")
+        await until(pilot, lambda: len(asking.answers) == 2)
+        assert [answer.text for answer in asking.answers] == ["8080", ""]
+        await asking.end()
+
+
+def test_an_edit_shows_the_difference_that_it_makes() -> None:
+    edit = replace(approval("", path="a.txt"), tool="edit_file", preview="--- a.txt\n+++ a.txt\n-old\u202e\n+new\n")
+    assert "-old<U+202E>\n+new" in body(edit).plain
 
 
 async def test_a_letter_within_half_a_second_of_the_question_goes_to_the_draft(tmp_path: Path) -> None:
@@ -207,18 +242,18 @@ async def test_a_question_that_was_covered_counts_its_time_anew(tmp_path: Path) 
 
 
 def test_invisible_and_reordering_characters_stand_as_code_points() -> None:
-    shown = question(approval("ls \u202e\u200b\x1b[8mrm", path="a\u2066b")).plain
+    shown = body(approval("ls \u202e\u200b\x1b[8mrm", path="a\u2066b")).plain
     assert "ls <U+202E><U+200B><U+001B>[8mrm" in shown
     assert "a<U+2066>b" in shown
 
 
 def test_markup_in_a_command_is_shown_as_it_is() -> None:
     text = "see [/INST] [@click=app.quit]x[/] \\[q]"
-    assert f"$ {text}" in question(approval(text)).plain
+    assert f"$ {text}" in body(approval(text)).plain
 
 
 def test_every_argument_is_shown_in_full() -> None:
-    shown = question(approval("x" * 5000, timeout=3, options={"deep": [1, 2]})).plain
+    shown = body(approval("x" * 5000, timeout=3, options={"deep": [1, 2]})).plain
     assert "x" * 5000 in shown
     assert "timeout: 3" in shown
     assert 'options: {"deep": [1, 2]}' in shown

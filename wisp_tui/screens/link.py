@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wisp_core.errors import ResumeError, WispError
 from wisp_core.records import Mode, Outcome
-from wisp_core.requests import Answer, Approval
+from wisp_core.requests import Answer, Approval, Question
 from wisp_tui.screens.start import Start
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Link:
         start: Start,
         *,
         hear: "Callable[[Published], None]",
-        ask: "Callable[[Approval], Awaitable[Answer]]",
+        ask: "Callable[[Approval | Question], Awaitable[Answer]]",
         changed: Callable[[], None],
         tell: Callable[[str, str], None],
     ) -> None:

@@ -1,6 +1,5 @@
 """The question whether a call may run: shown whole, taken only from keys that were meant for it."""
 
-import json
 import time
 from collections.abc import Callable
 
@@ -13,32 +12,13 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
-from wisp_core.requests import Answer, Approval, Verdict
-from wisp_core.text import displayable, revealed
+from wisp_core.requests import Answer, Question, Verdict
+from wisp_tui.widgets.asked import REASON, WORDS, Asked, answer_by, answer_in_words, body, keys, letters, title
 from wisp_tui.widgets.line_input import LineInput
 
 VISIBLE_BEFORE = 0.5  # seconds that it has been visible before a key may answer it
 QUIET_BEFORE = 2.0  # seconds since something was last typed before a key may answer it
 ALONE_FOR = 0.25  # seconds that a letter must stand alone to answer; the start of a word goes to the draft
-REASON_WORDS = "why not? Enter sends it to the model, Esc goes back"
-
-
-def question(approval: Approval) -> Content:
-    """Return what would run, in full and with nothing hidden: what runs is what stands here."""
-    arguments = dict(approval.arguments)
-    parts: list[Content] = []
-    command = arguments.pop("command", None)
-    if isinstance(command, str):
-        parts.append(Content.assemble(("$ ", "$accent"), (revealed(command), "bold")))
-    elif command is not None:
-        arguments["command"] = command
-    for name, value in arguments.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        parts.append(Content.assemble((f"{revealed(str(name))}: ", "$foreground 60%"), revealed(text)))
-    parts.append(Content.assemble(("in   ", "$foreground 60%"), revealed(approval.cwd)))
-    if approval.why:
-        parts.append(Content.assemble(("why  ", "$foreground 60%"), revealed(approval.why)))
-    return Content("\n").join(parts)
 
 
 class Body(VerticalScroll, can_focus=False):
@@ -97,15 +77,15 @@ class ApprovalPanel(Vertical, can_focus=False):
     class Answered(Message):
         """The person answered the question that was shown."""
 
-        def __init__(self, approval: Approval, answer: Answer) -> None:
+        def __init__(self, asked: Asked, answer: Answer) -> None:
             super().__init__()
-            self.approval = approval
+            self.asked = asked
             self.answer = answer
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(id="approval")
         self._clock = clock
-        self._approval: Approval | None = None
+        self._asked: Asked | None = None
         self._visible_since: float | None = None
         self._letter = ""
         self._settling: Timer | None = None
@@ -115,23 +95,23 @@ class ApprovalPanel(Vertical, can_focus=False):
         with Body():
             yield Static(id="approval-text", markup=False)
         yield Static(id="approval-keys", markup=False)
-        yield LineInput(REASON_WORDS, id="approval-reason")
+        yield LineInput(REASON, id="approval-reason")
 
-    def ask(self, approval: Approval | None, waiting: int = 0) -> None:
-        """Show a question, `waiting` more behind it, or none; the one that is shown already only counts anew."""
-        if approval is not None:
-            more = f" · {waiting} more after this" if waiting else ""
-            self.border_title = Content(displayable(f"May {approval.tool} run?{more}"))
-            if approval is self._approval:
+    def ask(self, asked: Asked | None, waiting: int = 0) -> None:
+        """Show what is asked, `waiting` more behind it, or nothing; what is shown already only counts anew."""
+        if asked is not None:
+            self.border_title = title(asked, waiting)
+            if asked is self._asked:
                 return
-        self._approval = approval
+        self._asked = asked
         self._visible_since = None
         self.withdraw()
-        self.display = approval is not None
+        self.display = asked is not None
         self.remove_class("-reason", "-ready")
-        if approval is None:
+        if asked is None:
             return
-        self.query_one("#approval-text", Static).update(question(approval))
+        self.query_one("#approval-text", Static).update(body(asked))
+        self.query_one(LineInput).placeholder = WORDS if isinstance(asked, Question) else REASON
         self.query_one(Body).begin()
         self.appear()
 
@@ -155,7 +135,7 @@ class ApprovalPanel(Vertical, can_focus=False):
             self.scroll_body(key)
         elif key == "escape":
             self._answer(Answer(Verdict.NO))
-        elif key in {"y", "a", "n", "r"}:
+        elif self._asked is not None and key in letters(self._asked):
             self._letter = key
             self._settling = self.set_timer(ALONE_FOR, self._settle)
         else:
@@ -176,15 +156,14 @@ class ApprovalPanel(Vertical, can_focus=False):
 
     def _settle(self) -> None:
         letter, self._letter = self._letter, ""
-        allows = letter == "y" or (letter == "a" and self._approval is not None and bool(self._approval.rule))
-        if allows and self.query_one(Body).whole:
-            self._answer(Answer(Verdict.ONCE if letter == "y" else Verdict.THREAD))
-        elif letter == "n":
-            self._answer(Answer(Verdict.NO))
-        elif letter == "r" and self.open:
+        if self._asked is None or not letter:
+            return
+        if letter == "r":
             self.add_class("-reason")
             self.query_one(LineInput).value = ""
             self.query_one(LineInput).focus()
+        elif (answer := answer_by(self._asked, letter, whole=self.query_one(Body).whole)) is not None:
+            self._answer(answer)
 
     def scroll_body(self, key: str) -> None:
         """Scroll what would run by a row or a page."""
@@ -196,7 +175,7 @@ class ApprovalPanel(Vertical, can_focus=False):
     @property
     def open(self) -> bool:
         """Whether a question is shown."""
-        return self._approval is not None
+        return self._asked is not None
 
     def action_back(self) -> None:
         """Leave the reason and go back to the question."""
@@ -204,9 +183,10 @@ class ApprovalPanel(Vertical, can_focus=False):
         self.screen.focus_next()
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        """Refuse with the reason typed."""
+        """Answer with the words typed."""
         event.stop()
-        self._answer(Answer(Verdict.NO, reason=event.value.strip()))
+        if self._asked is not None:
+            self._answer(answer_in_words(self._asked, event.value.strip()))
 
     def on_body_seen(self, event: Body.Seen) -> None:
         """Tell that it can be approved, or that there is more to see."""
@@ -218,19 +198,17 @@ class ApprovalPanel(Vertical, can_focus=False):
         self.remove_class("-reason")
 
     def _answer(self, answer: Answer) -> None:
-        approval, self._approval = self._approval, None
-        if approval is not None:
-            self.post_message(self.Answered(approval, answer))
+        asked, self._asked = self._asked, None
+        if asked is not None:
+            self.post_message(self.Answered(asked, answer))
 
     def _appeared(self) -> None:
-        if self._approval is not None:
+        if self._asked is not None:
             self._visible_since = self._clock()
             self._tell()
 
     def _tell(self) -> None:
         whole = self.query_one(Body).whole
         self.set_class(whole, "-ready")
-        rule = revealed(self._approval.rule) if self._approval else ""
-        always = f" · a for this conversation: {rule}" if rule else ""
-        yes = f"y once{always}" if whole else f"PageDown shows the rest, then y{' or a' if rule else ''}"
-        self.query_one("#approval-keys", Static).update(Content(f"{yes} · n no · r no, with a reason"))
+        shown = keys(self._asked, whole=whole) if self._asked else ""
+        self.query_one("#approval-keys", Static).update(Content(shown))

@@ -1,0 +1,89 @@
+"""What is asked of the person as it is shown: a call's whole text, a question's choices, and the keys that answer."""
+
+import json
+from typing import TypeAlias
+
+from textual.content import Content
+
+from wisp_core.requests import Answer, Approval, Question, Verdict
+from wisp_core.text import displayable, revealed, split_lines
+
+Asked: TypeAlias = Approval | Question
+
+QUIET = "$foreground 60%"
+DIFF_COLOURS = {"+": "$success", "-": "$error", "@": "$accent"}
+REASON = "why not? Enter sends it to the model, Esc goes back"
+WORDS = "your answer; Enter sends it to the model, Esc goes back"
+
+
+def title(asked: Asked, waiting: int) -> Content:
+    """Return the panel's title; `waiting` more stand behind it."""
+    more = f" · {waiting} more after this" if waiting else ""
+    if isinstance(asked, Question):
+        return Content(f"The model asks{more}")
+    return Content(displayable(f"May {asked.tool} run?{more}"))
+
+
+def body(asked: Asked) -> Content:
+    """Return what is asked in full and with nothing hidden: what runs, or is written, is what stands here."""
+    return _question(asked) if isinstance(asked, Question) else _approval(asked)
+
+
+def keys(asked: Asked, *, whole: bool) -> str:
+    """Return the keys that answer; before the `whole` was on screen nothing can be permitted."""
+    if isinstance(asked, Question):
+        chosen = f"1-{len(asked.choices)} choose · " if asked.choices else ""
+        return f"{chosen}r your own words · Esc no answer"
+    rule = revealed(asked.rule)
+    lasting = f" · a for this conversation, w always: {rule}" if rule else ""
+    yes = f"y once{lasting}" if whole else f"PageDown shows the rest, then y{', a or w' if rule else ''}"
+    return f"{yes} · n no · r no, with a reason"
+
+
+def letters(asked: Asked) -> frozenset[str]:
+    """Return the letters that answer, or begin to."""
+    if isinstance(asked, Question):
+        return frozenset({"r", *(str(n) for n in range(1, len(asked.choices) + 1))})
+    return frozenset({"y", "n", "r"} | ({"a", "w"} if asked.rule else set()))
+
+
+def answer_by(asked: Asked, letter: str, *, whole: bool) -> Answer | None:
+    """Return the answer that a letter gives, None where it gives none yet."""
+    if isinstance(asked, Question):
+        return Answer(Verdict.ONCE, text=asked.choices[int(letter) - 1]) if letter.isdecimal() else None
+    if letter == "n":
+        return Answer(Verdict.NO)
+    verdicts = {"y": Verdict.ONCE, "a": Verdict.THREAD, "w": Verdict.ALWAYS}
+    return Answer(verdicts[letter]) if whole and letter in verdicts else None
+
+
+def answer_in_words(asked: Asked, words: str) -> Answer:
+    """Return the answer that a typed line gives: a question's own, or no with a reason."""
+    return Answer(Verdict.ONCE, text=words) if isinstance(asked, Question) else Answer(Verdict.NO, reason=words)
+
+
+def _question(question: Question) -> Content:
+    lines = [Content.styled(revealed(question.text), "bold")]
+    for number, choice in enumerate(question.choices, 1):
+        lines.append(Content.assemble((f"{number} ", "$accent"), revealed(choice)))
+    return Content("\n").join(lines)
+
+
+def _approval(approval: Approval) -> Content:
+    arguments = dict(approval.arguments)
+    parts: list[Content] = []
+    command = arguments.pop("command", None)
+    if isinstance(command, str):
+        parts.append(Content.assemble(("$ ", "$accent"), (revealed(command), "bold")))
+    elif command is not None:
+        arguments["command"] = command
+    for name, value in arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        parts.append(Content.assemble((f"{revealed(str(name))}: ", QUIET), revealed(text)))
+    parts += [
+        Content.styled(revealed(line), DIFF_COLOURS.get(line[:1], QUIET)) for line in split_lines(approval.preview)
+    ]
+    parts.append(Content.assemble(("in   ", QUIET), revealed(approval.cwd)))
+    if approval.why:
+        parts.append(Content.assemble(("why  ", QUIET), revealed(approval.why)))
+    return Content("\n").join(parts)
