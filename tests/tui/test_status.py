@@ -35,6 +35,10 @@ def test_it_tells_everything_where_there_is_room() -> None:
         assert part in text
 
 
+def test_what_was_added_below_the_view_is_told() -> None:
+    assert "↓ more below" in line(Condition(unseen=True), 80, clock=0.0).plain
+
+
 def test_an_estimate_is_marked() -> None:
     assert "context ~53%" in line(Condition(share=0.53, estimated=True), 80, clock=0.0).plain
 

@@ -23,10 +23,11 @@ class Keys(Widget, can_focus=False):
         self.refresh()
 
     def render(self) -> Content:
-        """Return as many keys as fit, in the order in which they were bound."""
+        """Return as many keys as fit, what Esc does first, then in the order in which they were bound."""
         shown: list[Content] = []
         left = self.size.width
-        for node, binding, enabled, _ in self.screen.active_bindings.values():
+        active = self.screen.active_bindings.values()
+        for node, binding, enabled, _ in sorted(active, key=lambda one: one.binding.key != "escape"):
             if not binding.show or not enabled:
                 continue
             where = "app" if node is self.app else "screen"

@@ -21,7 +21,10 @@ PLACE_CELLS = 40
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What the line tells; `share`, `target` and `budget` are shares of the window, `since` is in monotonic seconds."""
+    """What the line tells; `share`, `target` and `budget` are shares of the window, `since` is in monotonic seconds.
+
+    `unseen` tells that something was added below what is in view.
+    """
 
     doing: str = "starting"
     since: float | None = None
@@ -36,12 +39,13 @@ class Condition:
     directory: str = ""
     branch: str = ""
     tokens: int = 0
+    unseen: bool = False
 
 
 def line(now: Condition, width: int, *, clock: float) -> Content:
     """Return the line in at most `width` cells; what matters least goes first when it is narrow."""
     parts = _parts(now, clock)
-    for leave in ("tokens", "branch", "directory", "mode", "bar", "model", "queued"):
+    for leave in ("tokens", "branch", "directory", "mode", "bar", "model", "unseen", "queued"):
         if _length(parts) <= width:
             break
         parts.pop(leave, None)
@@ -59,6 +63,8 @@ def _parts(now: Condition, clock: float) -> dict[str, Content]:
     if now.since is not None and clock - now.since >= 1:
         doing += f" {duration(clock - now.since)}"
     parts = {"doing": Content.assemble(("● " if running else "○ ", "$accent" if running else "$foreground 60%"), doing)}
+    if now.unseen:
+        parts["unseen"] = Content.styled("↓ more below", "$accent")
     if now.queued:
         word = "held" if now.held else "queued"
         parts["queued"] = Content.assemble((f"{now.queued} {word}", "$text-warning"))

@@ -25,7 +25,14 @@ class Suggestions(Widget, can_focus=False):
     """The list above the input; hidden while it is empty."""
 
     DEFAULT_CSS = """
-    Suggestions { height: auto; display: none; padding: 0 2; background: $surface; }
+    Suggestions {
+        height: auto;
+        display: none;
+        padding: 0 2;
+        background: $surface;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+    }
     """
 
     rows: reactive[tuple[tuple[str, str], ...]] = reactive(tuple, layout=True)

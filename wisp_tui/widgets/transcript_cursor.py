@@ -16,15 +16,15 @@ class TranscriptCursor(TranscriptView):
     """A cursor on one block, or on one code block of a reply; it shows while the widget has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "fold", "Fold", id="transcript.fold"),
+        Binding("c", "copy", "Copy", id="transcript.copy"),
+        Binding("o", "open", "Open", id="transcript.open"),
         Binding("alt+up", "previous_block", "Previous", id="transcript.previous"),
         Binding("alt+down", "next_block", "Next", id="transcript.next"),
         Binding("up", "step(-1)", "Up", show=False, id="transcript.up"),
         Binding("down", "step(1)", "Down", show=False, id="transcript.down"),
-        Binding("enter,space", "fold", "Fold", id="transcript.fold"),
-        Binding("c", "copy", "Copy", id="transcript.copy"),
-        Binding("o", "open", "Open", id="transcript.open"),
         Binding("home", "first", "Start", show=False, id="transcript.first"),
-        Binding("end", "last", "End", id="transcript.last"),
+        Binding("end", "last", "End", show=False, id="transcript.last"),
     ]
 
     class CopyRequested(Message, namespace="transcript"):
