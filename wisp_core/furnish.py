@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from wisp_core.events import Event, EventFormatError, parse_event
 from wisp_core.models.survey import survey
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, ThreadRecord
-from wisp_core.settings import Settings, trace_settings
+from wisp_core.settings import Permissions, Settings, trace_settings
 from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
 from wisp_core.tools.ask import AskTool
@@ -105,6 +105,15 @@ def check_names(names: Collection[str]) -> None:
     for name in names:
         if name not in NAMES:
             raise UsageError(f"there is no tool `{name}`", f"the tools are {', '.join(NAMES)}")
+
+
+def note_idle_rules(permissions: Permissions) -> Iterator[str]:
+    """Yield a sentence for each rule whose tool is none."""
+    for rule in [*permissions.allow, *permissions.ask, *permissions.deny]:
+        name = rule.partition("(")[0].strip()
+        # SERVER__TOOL is an MCP server's, which may not be there yet.
+        if name not in NAMES and "__" not in name:
+            yield f"the rule `{rule}` does nothing: there is no tool `{name}`"
 
 
 async def list_models(settings: Settings) -> Sequence[str]:

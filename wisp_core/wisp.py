@@ -15,7 +15,7 @@ from wisp_core.audit.files import session_lives
 from wisp_core.audit.verify import verify
 from wisp_core.errors import ResumeError, UsageError
 from wisp_core.events import Published, SessionEnd, SessionStart
-from wisp_core.furnish import House, check_names, furnish_tools
+from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
 from wisp_core.journal import Journal, rebuild
 from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, choose
 from wisp_core.permissions.decide import read_rules
@@ -48,7 +48,7 @@ class Wisp:
         self.home = house.home
         self.cwd = cwd
         self.desk = Desk(journal.database, journal.redaction)
-        self.notes: list[str] = list(journal.notes)
+        self.notes: list[str] = [*journal.notes, *note_idle_rules(house.settings.permissions)]
         self.model = ""
         self.why = ""
         self._house = house

@@ -220,7 +220,7 @@ def _retried(record: ThreadRecord, event: Event) -> Iterator[Change]:
 
 def _granted(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data = _data(event, PermissionGranted)
-    if data.rule not in record.grants:
+    if data.scope in ("thread", "always") and data.rule not in record.grants:
         record.grants = (*record.grants, data.rule)
     yield from ()
 
