@@ -15,12 +15,14 @@ from wisp_tui.screens.conversation_actions import ConversationActions
 from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.hearing import IDLE, Hearing
 from wisp_tui.screens.link import Link
+from wisp_tui.screens.outputs import call_of
 from wisp_tui.screens.place import branch_of, directory_of
 from wisp_tui.screens.questions import Questions
 from wisp_tui.screens.start import Start
 from wisp_tui.widgets.approval import ApprovalPanel
 from wisp_tui.widgets.input_box import InputBox
 from wisp_tui.widgets.keys import Keys
+from wisp_tui.widgets.live_output import LiveOutputs
 from wisp_tui.widgets.queue import Queue
 from wisp_tui.widgets.recall import MARKS, Draft
 from wisp_tui.widgets.status import Status
@@ -47,6 +49,7 @@ class ConversationScreen(ConversationActions):
         self._hearing: Hearing | None = None
         self._saving: Timer | None = None
         self._questions = Questions(self._show_question)
+        self.live = LiveOutputs()
         self.link = Link(start, hear=self._hear, ask=self._questions.ask, changed=self._changed, tell=self._note)
 
     def compose(self) -> ComposeResult:
@@ -94,7 +97,7 @@ class ConversationScreen(ConversationActions):
     def _show_thread(self) -> None:
         thread, wisp = self.link.thread, self.link.wisp
         record, status = thread.record, self.query_one(Status)
-        self._hearing = Hearing(record, transcript=self.transcript, status=status)
+        self._hearing = Hearing(record, transcript=self.transcript, status=status, live=self.live)
         status.tell(
             doing=IDLE,
             since=None,
@@ -223,6 +226,9 @@ class ConversationScreen(ConversationActions):
                 await self._follow(await self.link.command(draft.text))
         except WispError as error:
             self._note(error.sentence(), "error")
+        finally:
+            if own:
+                self.live.end_all()
 
     async def _follow(self, result: Any) -> None:
         match result:
@@ -253,10 +259,15 @@ class ConversationScreen(ConversationActions):
 
     def on_transcript_open_requested(self, event: Transcript.OpenRequested) -> None:
         """Page a block."""
-        where = f"entry {event.entry}" if event.entry is not None else "note"
-        self.show_page(event.call or "", title=where, text=event.text)
+        title = f"entry {event.entry}" if event.entry is not None else "note"
+        call = event.call or (call_of(self.link.thread.record, event.entry) if self.link.opened else "")
+        if call:
+            self.show_page(call, title=f"{title}, output {call}", text=event.text)
+        elif self.link.opened:
+            self.show_text(title, event.text)
 
     async def leave(self) -> None:
         """Keep what is unsent and close the conversation."""
         await self.drafts.save()
         await self.link.close()
+        self.live.end_all()

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 from textual import work
 from textual.binding import Binding
@@ -14,9 +15,12 @@ from wisp_tui.screens.editor import edit_text
 from wisp_tui.screens.help import HelpScreen
 from wisp_tui.screens.history import HistoryScreen
 from wisp_tui.screens.link import Link
-from wisp_tui.screens.pager import PagerScreen, Part
+from wisp_tui.screens.outputs import read_output
+from wisp_tui.screens.pager import PagerScreen
 from wisp_tui.widgets.approval import ApprovalPanel
 from wisp_tui.widgets.input_box import InputBox
+from wisp_tui.widgets.live_output import LiveOutputs
+from wisp_tui.widgets.pages import read_text
 from wisp_tui.widgets.prompt import Prompt
 from wisp_tui.widgets.recall import Draft
 from wisp_tui.widgets.transcript import Transcript
@@ -44,6 +48,7 @@ class ConversationActions(Screen[None]):
     ]
 
     link: Link
+    live: LiveOutputs
     drafts: Drafts
 
     @property
@@ -133,8 +138,13 @@ class ConversationActions(Screen[None]):
 
     @work(group="line")
     async def action_output(self) -> None:
-        """Page the latest output."""
-        if self.link.opened:
+        """Page the output of the chosen block, else of what runs, else the latest."""
+        chosen = self.transcript.chosen if self.focused is self.transcript else None
+        if chosen is not None and chosen.call:
+            self.transcript.action_open()
+        elif running := self.live.newest():
+            self.show_page(running, title=f"output {running}", text="")
+        elif self.link.opened:
             try:
                 page = await self.link.command("/last")
             except WispError as error:
@@ -177,17 +187,14 @@ class ConversationActions(Screen[None]):
             yield f"/{name}", text, partial(self._offer, name, bool(usage))
 
     def show_page(self, call: str, *, title: str, text: str) -> None:
-        """Page an output, whole where it is kept, else as it was returned."""
-
-        async def read(offset: int) -> Part:
-            page = await self.link.thread.output_page(call, offset) if call else None
-            return Part(text, None, len(text.encode())) if page is None else Part(page.text, page.next, page.total)
-
-        self.app.push_screen(PagerScreen(title, read))
+        """Page an output: while its call runs what has come of it, then the whole where it is kept."""
+        thread = self.link.thread
+        read = read_output(thread, call, text=text)
+        self.app.push_screen(PagerScreen(title, read, live=self.live.get(call), folder=Path(thread.record.cwd)))
 
     def show_text(self, title: str, text: str) -> None:
         """Page a text."""
-        self.show_page("", title=title, text=text)
+        self.app.push_screen(PagerScreen(title, read_text(text), folder=Path(self.link.thread.record.cwd)))
 
     def _offer(self, name: str, takes_words: bool) -> None:
         self.box.put(Draft(f"/{name} " if takes_words else f"/{name}"))

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wisp_core.records import ThreadRecord
+from wisp_tui.widgets.live_output import LiveOutputs
 from wisp_tui.widgets.status import Status
 from wisp_tui.widgets.transcript import Transcript
 
@@ -18,10 +19,11 @@ QUIET = frozenset({"loading", "prompt"})  # notes that only the status line tell
 class Hearing:
     """Hears one thread; `record` is read only."""
 
-    def __init__(self, record: ThreadRecord, *, transcript: Transcript, status: Status) -> None:
+    def __init__(self, record: ThreadRecord, *, transcript: Transcript, status: Status, live: LiveOutputs) -> None:
         self._record = record
         self._transcript = transcript
         self._status = status
+        self._live = live
         self._shown = max(record.entries, default=0)
         self._window: int | None = None
 
@@ -44,6 +46,7 @@ class Hearing:
         self._show_new()
         self._hear_event(published.name, data)
         if published.name == "turn.end":
+            self._live.end_all()
             self._transcript.mark_turn(self._record.turns[published.turn])
             self._status.tell(doing=IDLE, since=None)
         elif published.name == "error" and published.turn is None:
@@ -59,7 +62,10 @@ class Hearing:
     def _hear_live(self, name: str, data: dict[str, Any]) -> None:
         kind, text = str(data.get("kind", "")), str(data.get("text", ""))
         if name == "delta":
-            self._transcript.stream(kind, text, call=data.get("call"))
+            call = data.get("call")
+            self._transcript.stream(kind, text, call=call)
+            if kind == "output" and call:
+                self._live.add(call, text)
             if kind in ("reply", "reasoning"):
                 self._do("writing" if kind == "reply" else "thinking")
         elif name == "view":
@@ -77,12 +83,14 @@ class Hearing:
             case "prompt" | "request.composed":
                 self._do("waiting for the model")
             case "tool.call":
+                self._live.start(data.call)
                 self._transcript.status_of_call(data.call, "running")
                 self._do(data.tool, again=True)
             case "approval.requested":
                 self._transcript.status_of_call(data.call, "waiting")
                 self._do("needs your answer")
             case "tool.result":
+                self._live.end(data.call)
                 self._transcript.status_of_call(data.call, "ok" if data.ok else "failed", seconds=data.seconds)
                 self._do("waiting for the model")
             case "context.estimated":
