@@ -38,8 +38,8 @@ class PagerScreen(PagerState):
         Binding("slash", "ask('search')", "Search", key_display="/", id="pager.search"),
         Binding("n", "again(1)", "Next", id="pager.next"),
         Binding("N", "again(-1)", "Previous", show=False, id="pager.previous"),
-        Binding("g,colon", "ask('line')", "Line", id="pager.line"),
-        Binding("G,end", "end", "End", id="pager.end"),
+        Binding("g", "ask('line')", "Line", id="pager.line"),
+        Binding("G", "end", "End", id="pager.end"),
         Binding("w", "wrap", "Wrap", id="pager.wrap"),
         Binding("f", "follow", "Follow", id="pager.follow"),
         Binding("s", "ask('save')", "Save", id="pager.save"),
@@ -49,6 +49,8 @@ class PagerScreen(PagerState):
         Binding("up,k", "move(-1)", "Up", show=False, id="pager.up"),
         Binding("pagedown,space", "page(1)", "A page down", show=False, id="pager.page_down"),
         Binding("pageup,b", "page(-1)", "A page up", show=False, id="pager.page_up"),
+        Binding("colon", "ask('line')", "Line", show=False, id="pager.line_colon"),
+        Binding("end", "end", "End", show=False, id="pager.last"),
         Binding("home", "start", "Start", show=False, id="pager.start"),
         Binding("right,l", "side(1)", "Right", show=False, id="pager.right"),
         Binding("left,h", "side(-1)", "Left", show=False, id="pager.left"),
@@ -82,6 +84,7 @@ class PagerScreen(PagerState):
 
     def on_mount(self) -> None:
         """Give the keys to the text, and hear of more of it."""
+        self.query_one("#title").styles.height = 1  # a long title must not take the text's rows
         self.view.focus()
         if self._live is not None:
             self._live.changed = self.follow_on
