@@ -24,7 +24,7 @@ ROUNDS = 5
 PATIENCE = 60.0  # seconds
 
 
-async def furnish(home: Path, cwd: str, turns: int) -> None:
+async def furnish(home: Path, cwd: str, *, turns: int) -> None:
     """Make a home with one conversation of `turns` turns of the folder `cwd`."""
     await (await Journal.open(home, Settings())).close()
     session, thread = new_id(), new_id()
@@ -47,7 +47,7 @@ async def drive() -> dict[str, float]:
     taken: dict[str, float] = {}
     async with app.run_test(size=(120, 40)) as pilot:
 
-        async def step(name: str, act: Callable[[], object], ready: Callable[[], object]) -> None:
+        async def step(name: str, act: Callable[[], object], *, ready: Callable[[], object]) -> None:
             began = time.perf_counter()
             act()
             async with asyncio.timeout(PATIENCE):
@@ -56,15 +56,17 @@ async def drive() -> dict[str, float]:
             await pilot.pause()
             taken[name] = time.perf_counter() - began
 
-        await step("open", lambda: None, lambda: isinstance(app.screen, ConversationScreen) and app.screen.link.opened)
+        await step(
+            "open", lambda: None, ready=lambda: isinstance(app.screen, ConversationScreen) and app.screen.link.opened
+        )
         screen = app.screen
         assert isinstance(screen, ConversationScreen)
         view = screen.transcript
-        await step("to the first turn", lambda: screen.action_edge(-1), lambda: view.scroll_y == 0)
-        await step("to the newest", lambda: screen.action_edge(1), lambda: view.scroll_y == view.max_scroll_y)
+        await step("to the first turn", lambda: screen.action_edge(-1), ready=lambda: view.scroll_y == 0)
+        await step("to the newest", lambda: screen.action_edge(1), ready=lambda: view.scroll_y == view.max_scroll_y)
         await pilot.resize_terminal(60, 16)
-        await step("resize", lambda: None, lambda: screen.size.width == 60)
-        await step("theme", lambda: setattr(app, "theme", "wisp-light"), lambda: True)
+        await step("resize", lambda: None, ready=lambda: screen.size.width == 60)
+        await step("theme", lambda: setattr(app, "theme", "wisp-light"), ready=lambda: True)
         await app.leave()
     taken["memory, MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return taken
@@ -86,7 +88,7 @@ def main() -> None:
         cwd = Path(made)
         (cwd / "script.json").write_text('{"window": 8192, "replies": []}')
         for turns in (FEW, MANY):
-            asyncio.run(furnish(cwd / str(turns), made, turns))
+            asyncio.run(furnish(cwd / str(turns), made, turns=turns))
         rounds = [(run(cwd / str(FEW), cwd), run(cwd / str(MANY), cwd)) for _ in range(ROUNDS)]
     print(f"{MANY:,} turns beside {FEW}, n={ROUNDS}: medians, and the ratio's min / median / max")
     for name in rounds[0][0]:

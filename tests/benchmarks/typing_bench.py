@@ -53,10 +53,10 @@ class Server:
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
             began = time.monotonic()
             for at in range(0, len(self.text), SIZE):
-                self._say(writer, {"content": self.text[at : at + SIZE]}, None)
+                self._say(writer, {"content": self.text[at : at + SIZE]})
                 await writer.drain()
                 await asyncio.sleep(began + at / SIZE * GAP - time.monotonic())
-            self._say(writer, {}, "stop")
+            self._say(writer, {}, finish="stop")
             writer.write(b"data: [DONE]\n\n")
             self.ended = time.monotonic()
         else:
@@ -65,7 +65,7 @@ class Server:
         await writer.drain()
         writer.close()
 
-    def _say(self, writer: asyncio.StreamWriter, delta: dict[str, str], finish: str | None) -> None:
+    def _say(self, writer: asyncio.StreamWriter, delta: dict[str, str], *, finish: str | None = None) -> None:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         writer.write(f"data: {json.dumps({'choices': [choice]})}\n\n".encode())
 

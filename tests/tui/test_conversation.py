@@ -205,6 +205,67 @@ async def test_the_persons_own_command_runs_and_is_shown(tmp_path: Path) -> None
         await until(pilot, lambda: "from shell" in shown(screen))
 
 
+async def test_the_persons_own_command_is_told_while_it_runs_and_esc_ends_it(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        send(screen, "!sleep 60")
+        await until(pilot, lambda: "● !sleep 60" in shown(screen) and "Interrupt" in shown(screen))
+        await pilot.press("escape")
+        await until(pilot, lambda: "cancelled" in shown(screen) and "ready" in shown(screen))
+        assert "Interrupt" not in shown(screen)
+
+
+async def test_the_page_keys_scroll_the_conversation_from_the_input_and_a_draft_that_is_longer(tmp_path: Path) -> None:
+    long = {"text": "\n\n".join(f"paragraph {n}" for n in range(60)), "repeat": True}
+    async with conversation(script(tmp_path, long)) as (pilot, screen):
+        send(screen, "tell")
+        await until(pilot, lambda: done(screen, 1) and "paragraph 59" in shown(screen))
+        await pilot.press("pageup")
+        await until(pilot, lambda: "paragraph 59" not in shown(screen))
+        await pilot.press("ctrl+end")
+        screen.box.prompt.put(Draft("\n".join(f"row {n}" for n in range(40))))
+        await until(pilot, lambda: "paragraph 59" in shown(screen))
+        await pilot.press("pageup")
+        assert screen.box.prompt.cursor_location[0] < 39
+        assert "paragraph 59" in shown(screen)
+
+
+async def test_what_is_sent_is_in_view_and_what_comes_while_one_reads_above_is_told(tmp_path: Path) -> None:
+    long = {"text": "\n\n".join(f"paragraph {n}" for n in range(60)), "repeat": True}
+    async with conversation(script(tmp_path, long)) as (pilot, screen):
+        send(screen, "tell")
+        await until(pilot, lambda: done(screen, 1) and "paragraph 59" in shown(screen))
+        await pilot.press("ctrl+home")
+        await until(pilot, lambda: not screen.transcript.following)
+        screen.transcript.note("something new")
+        await until(pilot, lambda: "↓ more below" in shown(screen))
+        send(screen, "/mode")
+        await until(pilot, lambda: "mode ask" in shown(screen) and "↓ more below" not in shown(screen))
+
+
+async def test_esc_is_the_first_key_told_and_goes_back_to_the_input(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER), size=(60, 16)) as (pilot, screen):
+        send(screen, "tell")
+        await until(pilot, lambda: done(screen, 1))
+        await pilot.press("tab")
+        await until(pilot, lambda: shown(screen).splitlines()[-1].strip().startswith("esc Input"))
+        assert "c Copy" in shown(screen).splitlines()[-1]
+        await pilot.press("escape")
+        assert screen.focused is screen.box.prompt
+
+
+async def test_the_list_of_commands_takes_a_row_a_command_on_a_narrow_terminal(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER), size=(60, 16)) as (pilot, screen):
+        await pilot.press("slash")
+        await until(pilot, lambda: screen.box.suggesting)
+        assert screen.box.query_one("Suggestions").size.height == 6
+
+
+async def test_the_themes_are_listed_in_the_conversation(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER), size=(120, 50)) as (pilot, screen):
+        send(screen, "/theme")
+        await until(pilot, lambda: "wisp-dark  (in use)" in shown(screen) and "nord" in shown(screen))
+
+
 async def test_an_output_is_paged_with_ctrl_o_and_searched(tmp_path: Path) -> None:
     async with conversation(script(tmp_path, RUNS, ANSWER), mode="auto") as (pilot, screen):
         send(screen, "run it")

@@ -9,17 +9,17 @@ from textual.timer import Timer
 
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Said
 from wisp_core.errors import ResumeError, SettingsError, ThreadLockedError, UsageError, WispError
-from wisp_core.requests import Approval
 from wisp_tui.messages import Failed, InputReady, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.conversation_actions import ConversationActions
 from wisp_tui.screens.drafts import Drafts
-from wisp_tui.screens.hearing import IDLE, Hearing
+from wisp_tui.screens.hearing import IDLE, LOADING, Hearing
 from wisp_tui.screens.link import Link
 from wisp_tui.screens.outputs import call_of
 from wisp_tui.screens.place import branch_of, directory_of
 from wisp_tui.screens.questions import Questions
 from wisp_tui.screens.start import Start
 from wisp_tui.widgets.approval import ApprovalPanel
+from wisp_tui.widgets.asked import Asked
 from wisp_tui.widgets.input_box import InputBox
 from wisp_tui.widgets.keys import Keys
 from wisp_tui.widgets.live_output import LiveOutputs
@@ -125,7 +125,7 @@ class ConversationScreen(ConversationActions):
         assert self._hearing is not None
         hearing, thread = self._hearing, self.link.thread
         try:
-            with hearing.loading():
+            with hearing.doing(LOADING):
                 await thread.warm()
         except WispError as error:
             self._note(error.sentence(), "info")
@@ -148,15 +148,15 @@ class ConversationScreen(ConversationActions):
     def _note(self, text: str, kind: str) -> None:
         self.transcript.note(text, kind)
 
-    def _show_question(self, approval: Approval | None, waiting: int) -> None:
+    def _show_question(self, asked: Asked | None, waiting: int) -> None:
         if self.is_attached:
-            self.panel.ask(approval, waiting)
+            self.panel.ask(asked, waiting)
             self.refresh_bindings()
 
     def on_approval_panel_answered(self, event: ApprovalPanel.Answered) -> None:
         """Hand the answer to whoever asked."""
         event.stop()
-        self._questions.answer(event.approval, event.answer)
+        self._questions.answer(event.asked, event.answer)
         self.box.prompt.focus()
 
     def _gate(self, event: events.Key) -> bool:
@@ -191,11 +191,16 @@ class ConversationScreen(ConversationActions):
         if not draft.text.strip():
             self.link.release()
             return
+        self.transcript.follow()
         self.run_worker(self.drafts.sent(draft), group="drafts")
         if not draft.literal and draft.text[0] in "/!":
             self._run_line(draft)
         else:
             await self.link.send(draft.text if draft.literal else Draft.read(draft.text).text)
+
+    def on_transcript_follow_changed(self, event: Transcript.FollowChanged) -> None:
+        """Tell when something was added below what is in view."""
+        self.query_one(Status).tell(unseen=event.unseen)
 
     async def on_input_box_take_back_wanted(self, event: InputBox.TakeBackWanted) -> None:
         """Put the last queued prompt back into the input."""
@@ -220,8 +225,10 @@ class ConversationScreen(ConversationActions):
             self.box.put(draft)
             return
         try:
-            if own:
-                await self.link.shell(draft.text[1:].strip())
+            if own and self._hearing is not None:
+                with self._hearing.doing(draft.text):
+                    self.call_later(self._changed)
+                    await self.link.shell(draft.text[1:].strip())
             else:
                 await self._follow(await self.link.command(draft.text))
         except WispError as error:
@@ -229,6 +236,7 @@ class ConversationScreen(ConversationActions):
         finally:
             if own:
                 self.live.end_all()
+                self._changed()
 
     async def _follow(self, result: Any) -> None:
         match result:
@@ -239,6 +247,10 @@ class ConversationScreen(ConversationActions):
                 await self._switch(None)
             case Open(thread):
                 await self._switch(thread)
+            case Restyle(""):
+                names = sorted(self.app.available_themes)
+                marked = [f"{name}  (in use)" if name == self.app.theme else name for name in names]
+                self.transcript.view("themes, chosen with /theme NAME", "\n".join(marked))
             case Restyle(theme):
                 self.post_message(ThemeWanted(theme))
             case Page(call, title, text):

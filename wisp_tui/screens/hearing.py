@@ -28,13 +28,13 @@ class Hearing:
         self._window: int | None = None
 
     @contextmanager
-    def loading(self) -> Iterator[None]:
-        """Tell that the model loads, until the end of it or until a turn has something else to tell."""
-        self._do(LOADING)
+    def doing(self, what: str) -> Iterator[None]:
+        """Tell what is done outside of a turn, until it ends or a turn has something else to tell."""
+        self._do(what)
         try:
             yield
         finally:
-            if self._status.condition.doing == LOADING:
+            if self._status.condition.doing == what:
                 self._status.tell(doing=IDLE, since=None)
 
     def hear(self, published: Any) -> None:

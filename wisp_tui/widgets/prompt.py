@@ -97,7 +97,9 @@ class Prompt(TextArea):
     def edit(self, edit: Edit) -> EditResult:
         """Make an edit, widened so that it takes a label whole or leaves it whole."""
         top, bottom = sorted((edit.from_location, edit.to_location))
-        start, end = self._outside(top, insert=top == bottom), self._outside(bottom, insert=top == bottom, end=True)
+        lines = [self.document.get_line(row) if row < self.document.line_count else "" for row in (top[0], bottom[0])]
+        spans = [self._pastes.spans(line) for line in lines]
+        start, end = outside(top, spans[0], later=top == bottom), outside(bottom, spans[1], later=True)
         widened = Edit(edit.text, start, end, edit.maintain_selection_offset)
         if top == (0, 0) and edit.text:
             self._literal = self._pasting
@@ -230,12 +232,11 @@ class Prompt(TextArea):
         self._pending = None
         self.post_message(self.Submitted(self.draft))
 
-    def _outside(self, place: tuple[int, int], *, insert: bool, end: bool = False) -> tuple[int, int]:
-        """Return `place`, moved out of the label that it is inside of: to its end for an insertion or an end."""
-        row, column = place
-        if row >= self.document.line_count:
-            return place
-        for first, last in self._pastes.spans(self.document.get_line(row)):
-            if first < column < last:
-                return (row, last if insert or end else first)
-        return place
+
+def outside(place: tuple[int, int], spans: list[tuple[int, int]], *, later: bool) -> tuple[int, int]:
+    """Return a place (row, column), moved out of the label of `spans` that it is in: to its end, or its start."""
+    row, column = place
+    for first, last in spans:
+        if first < column < last:
+            return (row, last if later else first)
+    return place
