@@ -27,7 +27,16 @@ from wisp_core.models.backend import ModelBackend
 from wisp_core.models.catalogue import open_backend
 from wisp_core.parts import Part, Reading
 from wisp_core.permissions.paths import ProtectedPaths
-from wisp_core.records import CommandContent, Mode, Outcome, OutputContent, ThreadRecord
+from wisp_core.records import (
+    CommandContent,
+    Entry,
+    EntryKind,
+    InstructionsContent,
+    Mode,
+    Outcome,
+    OutputContent,
+    ThreadRecord,
+)
 from wisp_core.requests import Composition, Estimate, Window
 from wisp_core.settings import Settings
 from wisp_core.store.outputs import Outputs, Page
@@ -174,9 +183,12 @@ class Thread:
 
     def next_request(self) -> Composition:
         """Return what the next request would carry, without its prompt."""
-        settings = self._furniture.settings
-        renewed = renew(self.record, settings.instructions) if self.record.created else None
-        return compose(self.record, settings.context, instructions=renewed)
+        settings, record = self._furniture.settings, self.record
+        if not record.created:
+            content = InstructionsContent(stack(record.mode, settings.instructions))
+            entry = Entry(1, "instructions", EntryKind.INSTRUCTIONS, 0, "", content)
+            record = ThreadRecord(record.id, instructions=(content,), entries={1: entry}, active=[1])
+        return compose(record, settings.context, instructions=renew(record, settings.instructions))
 
     def estimate_next(self) -> Estimate:
         """Return the estimate of that, with the tools' schemas."""
@@ -227,7 +239,7 @@ class Thread:
                 )
             )
         open_turn = self.record.open_turn()
-        if open_turn is not None:
+        if open_turn is not None and self._running is None:
             await self._write(TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here"), open_turn.number)
 
     async def _run(self, turn: int) -> Outcome:

@@ -88,7 +88,7 @@ class Mode:
     """Shows or changes the mode."""
 
     name, usage, help = "mode", "[plan|ask|auto]", "show or change what runs without asking"
-    while_running = False
+    while_running = True
 
     async def run(self, argument: str, here: Here) -> Result:
         """Return the mode, or change it."""

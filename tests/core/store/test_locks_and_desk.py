@@ -26,7 +26,7 @@ async def test_a_thread_is_held_by_one_session_until_it_lets_go(database):
     with pytest.raises(ThreadLockedError) as told:
         await lock_thread(database, "t", session="b")
     assert told.value.message == f"another wisp (process {os.getpid()}) is writing this conversation"
-    assert "read-only or as a fork" in told.value.hint
+    assert "end it there" in told.value.hint
     await unlock_thread(database, "t", session="b")
     with pytest.raises(ThreadLockedError):
         await lock_thread(database, "t", session="b")
