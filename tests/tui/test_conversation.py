@@ -15,6 +15,7 @@ from wisp_tui.screens.help import HelpScreen
 from wisp_tui.screens.history import HistoryScreen
 from wisp_tui.screens.pager import PagerScreen, PageView
 from wisp_tui.widgets.recall import Draft
+from wisp_tui.widgets.status import Status
 
 WAITS = {"when": "wait", "text": ["thinking of it"], "hang": True, "repeat": True}
 ANSWER = {"text": ["All ", "is **well**."], "repeat": True}
@@ -366,3 +367,16 @@ async def test_every_action_of_the_keys_is_in_the_palette_too(tmp_path: Path) ->
         names = [name for name, _, _ in screen.palette_choices()]
         for name in ("Help", "Context", "Output", "History", "Editor", "Interrupt", "/new", "/theme"):
             assert name in names
+
+
+async def test_shift_tab_goes_through_the_modes_and_the_next_request_says_so(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        await until(pilot, lambda: screen.link.opened)
+        seen = []
+        for mode in ("auto", "plan", "ask", "auto"):
+            await pilot.press("shift+tab")
+            await until(pilot, lambda mode=mode: screen.link.thread.record.mode.value == mode)
+            seen.append(mode)
+        assert seen == ["auto", "plan", "ask", "auto"]
+        assert "Mode auto" in screen.link.thread.next_request().messages[0].text
+        await until(pilot, lambda: screen.query_one(Status).condition.mode == "auto")

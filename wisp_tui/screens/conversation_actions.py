@@ -9,6 +9,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from wisp_core.errors import WispError
+from wisp_core.records import Mode
 from wisp_tui.screens.context import ContextScreen
 from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.editor import edit_text
@@ -39,6 +40,7 @@ class ConversationActions(Screen[None]):
         Binding("ctrl+t", "context", "Context", id="context"),
         Binding("ctrl+o", "output", "Output", id="output"),
         Binding("ctrl+r", "history", "History", id="history"),
+        Binding("shift+tab", "next_mode", "Mode", id="mode"),
         Binding("f4", "editor", "Editor", id="editor", show=False),
         Binding("f8", "drop_queue", "Drop what waits", id="queue.drop", show=False),
         Binding("pageup", "page(-1)", "A page up", id="page.up", show=False),
@@ -96,6 +98,17 @@ class ConversationActions(Screen[None]):
     def action_interrupt(self) -> None:
         """Interrupt the turn."""
         self.link.interrupt()
+
+    async def action_next_mode(self) -> None:
+        """Go on to the next mode, of plan, ask and auto, or say why not."""
+        if not self.link.opened:
+            return
+        modes = list(Mode)
+        following = modes[(modes.index(self.link.thread.record.mode) + 1) % len(modes)]
+        try:
+            await self.link.thread.change(mode=following)
+        except WispError as error:
+            self.transcript.note(error.sentence(), "error")
 
     def action_to_input(self) -> None:
         """Go back to the input."""
