@@ -1,5 +1,6 @@
 """The footer: the keys that work now, each a thing to click as well."""
 
+from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
 from textual.style import Style
@@ -23,11 +24,11 @@ class Keys(Widget, can_focus=False):
         self.refresh()
 
     def render(self) -> Content:
-        """Return as many keys as fit, what Esc does first, then in the order in which they were bound."""
+        """Return as many keys as fit: what Esc does first, then as they were bound, Shift-Tab last."""
         shown: list[Content] = []
         left = self.size.width
         active = self.screen.active_bindings.values()
-        for node, binding, enabled, _ in sorted(active, key=lambda one: one.binding.key != "escape"):
+        for node, binding, enabled, _ in sorted(active, key=lambda one: _place(one.binding)):
             if not binding.show or not enabled:
                 continue
             where = "app" if node is self.app else "screen"
@@ -39,3 +40,8 @@ class Keys(Widget, can_focus=False):
             left -= item.cell_length + len(GAP)
             shown.append(item)
         return Content(GAP).join(shown)
+
+
+def _place(binding: Binding) -> int:
+    """Return a key's place: Textual lists Shift-Tab first, where it stands for moving the focus."""
+    return {"escape": 0, "shift+tab": 2}.get(binding.key, 1)
