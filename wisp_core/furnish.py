@@ -77,7 +77,7 @@ def furnish_tools(house: House, record: ThreadRecord, *, person: Person, only: C
     """Return the tools of a conversation: all, or `only` those named, less what the settings disable."""
     cwd, settings, budget = Path(record.cwd), house.settings, Budget(house.settings.outputs)
     ledger, results = Ledger(), Results(budget, house.outputs)
-    edit = EditFile(cwd, results, protection=house.protection, ledger=ledger, previous=house.previous)
+    edit = EditFile(cwd, results, protection=house.protection, ledger=ledger, previous=house.previous.of(record.id))
     every: list[Tool[Any]] = [
         CurrentDate(),
         ReadFile(cwd, budget, protection=house.protection, ledger=ledger, redaction=house.outputs.redaction),

@@ -4,6 +4,7 @@ Keys are written in snake_case or camelCase alike. Bounds that the specification
 """
 
 import difflib
+import fcntl
 import json
 import os
 import re
@@ -212,24 +213,44 @@ def _leaves(settings: JsonObject, prefix: str = "") -> list[tuple[str, Any]]:
 def remember_rule(home: Path, rule: str) -> None:
     """Add a rule to `permissions.allow` of `config.json`, the rest of it as it is, so that a crash leaves the old one.
 
+    Where that is a link the file that it leads to is written. Two that add at once add both.
+
     Raises:
-        SettingsError: the file is no JSON object.
-        OSError: it cannot be written.
+        SettingsError: the file is no JSON object with a list there, or cannot be written; it is as it was.
     """
-    path = home / "config.json"
-    raw = _object(path)
-    permissions = raw.setdefault("permissions", {})
-    allowed = permissions.setdefault("allow", []) if isinstance(permissions, dict) else []
-    if rule not in allowed:
-        allowed.append(rule)
+    path = Path(os.path.realpath(home / "config.json"))
+    try:
+        folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            raw = _object(path)
+            permissions = raw.setdefault("permissions", {})
+            allowed = permissions.setdefault("allow", []) if isinstance(permissions, dict) else None
+            if not isinstance(allowed, list):
+                raise SettingsError(f"{path}: `permissions.allow` is no list of rules", "mend it or remove it")
+            if rule not in allowed:
+                allowed.append(rule)
+                _write(path, raw)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written ({error.strerror})") from error
+
+
+def _write(path: Path, raw: JsonObject) -> None:
+    if path.exists() and not os.access(path, os.W_OK):
+        raise SettingsError(f"{path} cannot be written (it is read-only)")
     fresh = path.with_name(f".config.json.{os.getpid()}")
-    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(fd, "w", encoding="utf-8") as file:
-        json.dump(raw, file, ensure_ascii=False, indent=2)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    try:
+        with open(fd, "w", encoding="utf-8") as file:
+            json.dump(raw, file, ensure_ascii=False, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> JsonObject:

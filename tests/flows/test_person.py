@@ -2,11 +2,17 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.opened import opened
+from wisp_core.errors import UsageError
 from wisp_core.records import Outcome
 from wisp_core.requests import Answer, Approval, Question, Verdict
+from wisp_core.settings import load_settings, remember_rule
 
 
 def script(folder: Path, *replies: dict) -> str:
@@ -111,3 +117,79 @@ async def test_the_model_can_look_at_wisp_but_change_nothing_of_it(tmp_path: Pat
         assert "embedded/smollm2-135m" in results[6]
         assert not home.events("tool.result")[7].ok
         assert not (tmp_path / "home" / "config.json").exists()
+
+
+BROKEN = {
+    "no JSON": lambda config: config.write_text("{ // a comment\n"),
+    "no list": lambda config: config.write_text('{"permissions": {"allow": "all"}}'),
+    "no object": lambda config: config.write_text('{"permissions": []}'),
+    "a folder": lambda config: config.mkdir(),
+    "a link to nowhere": lambda config: config.symlink_to(config.parent / "nowhere" / "config.json"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+async def test_where_a_rule_cannot_be_written_it_holds_for_the_conversation_and_that_is_said(tmp_path: Path, what: str):
+    model = script(tmp_path, *[calls("run_command", command="echo hi")] * 2, {"text": "done"})
+    async with opened(tmp_path, model=model) as home:
+        config = tmp_path / "home" / "config.json"
+
+        def meanwhile(_: Approval | Question) -> Answer:
+            BROKEN[what](config)
+            return Answer(Verdict.ALWAYS)
+
+        home.verdict = meanwhile
+        assert await home.thread.send("say hi twice") is Outcome.DONE
+        assert [result.ok for result in home.events("tool.result")] == [True, True]
+        assert [(d.rule, d.scope) for d in home.events("permission.granted")] == [("run_command(echo hi)", "thread")]
+        (said,) = home.notes("error")
+        assert said.startswith("the rule is for this conversation alone: ")
+        assert str(tmp_path) in said
+        left = sorted(path.name for path in config.parent.iterdir() if "config" in path.name)
+        assert left == ["config.json"]
+
+
+async def test_a_config_that_is_a_link_stays_one_and_what_it_leads_to_is_written(tmp_path: Path):
+    real, link = tmp_path / "dotfiles.json", tmp_path / "home" / "config.json"
+    link.parent.mkdir(mode=0o700)
+    real.write_bytes(b'\xef\xbb\xbf{"permissions": {"allow": ["run_command(ls)"]}}')
+    link.symlink_to(real)
+    model = script(tmp_path, calls("run_command", command="echo hi"), {"text": "done"})
+    async with opened(tmp_path, model=model) as home:
+        home.verdict = always
+        assert await home.thread.send("say hi") is Outcome.DONE
+    assert link.is_symlink()
+    assert json.loads(real.read_text()) == {"permissions": {"allow": ["run_command(ls)", "run_command(echo hi)"]}}
+
+
+def test_rules_that_are_added_at_once_are_all_written(tmp_path: Path):
+    rules = [f"run_command(echo {number})" for number in range(40)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(partial(remember_rule, tmp_path), rules))
+    assert sorted(load_settings(tmp_path).permissions.allow) == sorted(rules)
+
+
+async def test_an_edit_is_undone_after_a_restart_and_only_in_its_own_conversation(tmp_path: Path):
+    file = tmp_path / "notes.txt"
+    file.write_text("one\n")
+    model = script(
+        tmp_path,
+        calls("read_file", path="notes.txt"),
+        calls("edit_file", path="notes.txt", content="two\n"),
+        calls("edit_file", path="notes.txt", content="three\n"),
+        {"text": "edited"},
+    )
+    async with opened(tmp_path, model=model) as home:
+        home.verdict = lambda _: Answer(Verdict.ONCE)
+        assert await home.thread.send("edit it") is Outcome.DONE
+        edited = home.thread.record.id
+    async with opened(tmp_path, model=model) as home:
+        with pytest.raises(UsageError, match="no edit"):
+            await home.thread.undo("")
+        thread = await home.wisp.open_thread(edited, listen=home.heard.append, ask=home.ask)
+        for left in ("two\n", "one\n"):
+            await thread.undo("")
+            assert file.read_text() == left
+        with pytest.raises(UsageError, match="no edit"):
+            await thread.undo("notes.txt")
+        await thread.close()

@@ -2,6 +2,7 @@
 
 import math
 import os
+import pwd
 import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -59,6 +60,8 @@ _Identity: TypeAlias = tuple[int, int]
 class ProtectedPaths:
     """The protected paths: secrets of the person's home, wisp's own home `wisp_home`, files that match `patterns`.
 
+    The person's home is `user_home`, left out: what `HOME` names, and their account's own too, which is ssh's.
+
     A pattern is a path with `*`, `?` and `**`, absolute or from `~`; a relative one holds in every folder. What lies
     in a folder that matches is protected with it. `cwd` is where another name of such a file is looked for.
 
@@ -75,11 +78,12 @@ class ProtectedPaths:
         cwd: Path | None = None,
     ) -> None:
         self._user = user_home or Path.home()
+        homes = [self._user] if user_home else _homes()
         self._home = wisp_home
         self._cwd = cwd
         texts = [_pattern(text, self._user) for text in patterns]
         exact = [Path(text) for text in texts if not set("*?") & set(text)]
-        self._roots = [*(self._user / secret for secret in SECRETS), *exact]
+        self._roots = [*(home / secret for home in homes for secret in SECRETS), *exact]
         self._patterns = [text.casefold() for text in texts if set("*?") & set(text)]
         self._looked, self._known = -math.inf, _Places([])
         # By name alone: were it resolved, a link in its place would open what it leads to.
@@ -220,6 +224,15 @@ def _no_path(path: Path) -> str:
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         return f"{revealed(shorten(text, SHOWN_CHARACTERS))} is no path: it holds what no name can"
     return ""
+
+
+def _homes() -> list[Path]:
+    found = [Path.home()]
+    try:
+        found.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
+    except KeyError:
+        return found  # an account that only a container knows
+    return list(dict.fromkeys(found))
 
 
 def _pattern(text: str, user: Path) -> str:

@@ -1,4 +1,4 @@
-"""Keeps what files held before a session's edits, so that each can be undone: beside its outputs, or in memory."""
+"""Keeps what files held before a conversation's edits, so that each can be undone: beside outputs, or in memory."""
 
 import json
 import os
@@ -19,12 +19,20 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Previous:
-    """The edits of one session under `folder`; when not `enabled` (no audit) they are kept in memory."""
+    """The edits of one conversation, each under `folder` in its session; when not `enabled` (no audit), in memory."""
 
-    def __init__(self, folder: Path, session: str, *, enabled: bool = True) -> None:
+    def __init__(self, folder: Path, session: str, *, enabled: bool = True, thread: str = "") -> None:
+        self._every = folder
         self._folder = folder / session
         self._enabled = enabled
-        self._memory: list[EarlierFile] = []
+        self._thread = thread
+        self._memory: list[tuple[str, EarlierFile]] = []
+
+    def of(self, thread: str) -> "Previous":
+        """Return the edits of another conversation."""
+        other = Previous(self._every, self._folder.name, enabled=self._enabled, thread=thread)
+        other._memory = self._memory
+        return other
 
     def keep(self, earlier: EarlierFile) -> None:
         """Keep what a file held before it was edited.
@@ -40,6 +48,7 @@ class Previous:
             return
         make_folder(self._folder)
         record = {
+            "thread": self._thread,
             "path": os.fsencode(earlier.path).hex(),
             "existed": earlier.before is not None,
             "after": earlier.after,
@@ -57,31 +66,34 @@ class Previous:
     def newest(self, path: Path | None) -> EarlierFile | None:
         """Return the latest edit of a file, by its real place, or of any; None where none can be undone."""
         if not self._enabled:
-            return next((each for each in reversed(self._memory) if path is None or each.path == str(path)), None)
-        found: list[tuple[int, str, JsonObject]] = []
-        for file in self._folder.glob(f"*{RECORD}"):
+            mine = (each for thread, each in reversed(self._memory) if thread == self._thread)
+            return next((each for each in mine if path is None or each.path == str(path)), None)
+        found: list[tuple[int, Path, JsonObject]] = []
+        for file in self._every.glob(f"*/*{RECORD}"):
             with suppress(OSError, ValueError, KeyError, TypeError):
                 record: JsonObject = json.loads(file.read_bytes())
                 record["path"] = os.fsdecode(bytes.fromhex(record["path"]))
-                if path is None or record["path"] == str(path):
-                    found.append((int(record["time"]), file.stem, record))
-        for _, call, record in sorted(found, key=lambda each: each[:2], reverse=True):
+                if record["thread"] == self._thread and (path is None or record["path"] == str(path)):
+                    found.append((int(record["time"]), file, record))
+        for _, file, record in sorted(found, key=lambda each: each[:2], reverse=True):
             with suppress(OSError, KeyError):
-                before = (self._folder / f"{call}{CONTENT}").read_bytes() if record["existed"] else None
-                return EarlierFile(call, record["path"], before, str(record["after"]))
+                before = file.with_suffix(CONTENT).read_bytes() if record["existed"] else None
+                return EarlierFile(file.stem, record["path"], before, str(record["after"]))
         return None
 
     def drop(self, call: str) -> None:
         """Forget one edit; none is no error."""
-        self._memory = [each for each in self._memory if each.call != call]
-        if self._enabled and _NAME.fullmatch(call):
-            for suffix in (RECORD, CONTENT):
+        self._memory[:] = [each for each in self._memory if each[1].call != call]
+        if not self._enabled or not _NAME.fullmatch(call):
+            return
+        for suffix in (RECORD, CONTENT):
+            for file in self._every.glob(f"*/{call}{suffix}"):
                 with suppress(OSError):
-                    (self._folder / f"{call}{suffix}").unlink(missing_ok=True)
+                    file.unlink(missing_ok=True)
 
     def _keep_in_memory(self, earlier: EarlierFile) -> None:
-        self._memory.append(earlier)
-        while len(self._memory) > 1 and sum(len(each.before or b"") for each in self._memory) > MEMORY_BYTES:
+        self._memory.append((self._thread, earlier))
+        while len(self._memory) > 1 and sum(len(each.before or b"") for _, each in self._memory) > MEMORY_BYTES:
             del self._memory[0]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from wisp_core.errors import ToolFailure
+from wisp_core.errors import SettingsError, ToolFailure
 from wisp_core.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -174,10 +174,20 @@ async def _decided(parts: Participants, call: CallData, *, answer: Answer, rule:
     if answer.verdict is Verdict.NO:
         who = "the person said no" if answer.by == "person" else "nobody could be asked"
         raise ToolFailure(f"not run: {who}: {answer.reason}" if answer.reason else f"not run: {who}")
-    if answer.verdict is Verdict.ALWAYS and rule:
-        await asyncio.to_thread(parts.remember, rule)
     if answer.verdict in (Verdict.THREAD, Verdict.ALWAYS) and rule:
-        await parts.write(PermissionGranted(rule=rule, scope=answer.verdict.value))
+        lasts = await _keep_rule(parts, rule) if answer.verdict is Verdict.ALWAYS else Verdict.THREAD
+        await parts.write(PermissionGranted(rule=rule, scope=lasts.value))
+
+
+async def _keep_rule(parts: Participants, rule: str) -> Verdict:
+    """Write a rule that is always to allow; where it cannot be, it holds for this conversation, which is said."""
+    try:
+        await asyncio.to_thread(parts.remember, rule)
+    except SettingsError as error:
+        text = f"the rule is for this conversation alone: {error.sentence()}"
+        parts.tell("note", kind="error", text=text)
+        return Verdict.THREAD
+    return Verdict.ALWAYS
 
 
 def _progress(parts: Participants, call: CallData, *, text: str) -> None:

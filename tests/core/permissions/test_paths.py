@@ -1,6 +1,7 @@
 """Protected paths: what is one however it is named or reached, what is not, and what is never edited without asking."""
 
 import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,14 @@ def test_each_secret_is_protected_whether_or_not_it_exists(paths, place, secret)
         assert paths.refuse_path(place / secret, writing=writing)
         assert paths.refuse_path(place / secret / "inside/deep", writing=writing)
     assert not paths.refuse_path(place / f"{secret}x")
+
+
+def test_the_accounts_own_home_is_protected_too_where_home_names_another(place):
+    paths, account = ProtectedPaths(place / ".wisp"), Path(pwd.getpwuid(os.getuid()).pw_dir)
+    assert account != Path.home()
+    for home in (Path.home(), account):
+        assert paths.refuse_path(home / ".ssh/id_rsa")
+    assert paths.ask_about(f"cat ~{pwd.getpwuid(os.getuid()).pw_name}/.ssh/id_rsa", place / "work")
 
 
 def test_a_folder_that_only_holds_a_protected_one_is_not(paths, place):
