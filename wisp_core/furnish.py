@@ -88,7 +88,7 @@ def furnish_tools(house: House, record: ThreadRecord, *, person: Person, only: C
         SystemInfo(results),
         Inspect(Looked(house, record), results),
         Models(lambda: list_models(settings), results),
-        Notify(person.tell),
+        Notify(lambda text: person.tell(house.outputs.redaction.text(text))),
         AskTool(person.answer, results),
     ]
     chosen = [tool for tool in every if only is None or tool.name in only]

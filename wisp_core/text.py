@@ -118,6 +118,11 @@ def revealed(text: str) -> str:
     return _UNSEEN.sub(lambda match: f"<U+{ord(match.group()):04X}>", sound(text))
 
 
+def revealed_line(text: str) -> str:
+    """Return `revealed` text that stays on its line: a line end and a tab stand as `<U+XXXX>` too."""
+    return revealed(text).replace("\n", "<U+000A>").replace("\t", "<U+0009>")
+
+
 def _picture(control: str) -> str:
     code = ord(control)
     if code < 0x20:

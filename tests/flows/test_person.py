@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.opened import opened
+from wisp_core.commands.view import outputs
 from wisp_core.errors import UsageError
 from wisp_core.records import Outcome
 from wisp_core.requests import Answer, Approval, Question, Verdict
@@ -96,6 +97,8 @@ async def test_an_edit_is_undone_and_the_model_hears_of_it_with_the_next_prompt(
         assert file.read_bytes() == b"one\r\nthree\r\n"
         assert "is as before the edit" in await home.thread.undo("notes.txt")
         assert file.read_bytes() == b"one\r\ntwo\r\n"
+        # What was undone is no output: the latest is still the tool's.
+        assert [page.title.partition(",")[0] for page in outputs(home.thread)] == ["read_file", "edit_file"]
         assert await home.thread.send("and now?") is Outcome.DONE
 
 

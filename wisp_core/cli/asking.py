@@ -8,6 +8,7 @@ from wisp_core.events import ApprovalRequested, Event, QuestionAsked, TurnEnd
 from wisp_core.requests import Answer, Approval, Question, Verdict
 
 ANSWERS = {"y": Verdict.ONCE, "a": Verdict.THREAD, "always": Verdict.ALWAYS, "n": Verdict.NO}
+LASTING = (Verdict.THREAD, Verdict.ALWAYS)
 NOBODY = Answer(Verdict.NO, "no terminal to ask on; allow it with --allow", by="none")
 
 
@@ -55,6 +56,9 @@ class Asking:
         verdict = ANSWERS.get(word.lower())
         if verdict is None or (reason and verdict is not Verdict.NO):
             self._printer.error("answer y (once), a (for this conversation), always, n, or n and a reason")
+            return
+        if verdict in LASTING and not asked.rule:
+            self._printer.error("no rule could allow this again; answer y (once), n, or n and a reason")
             return
         self.settle(Approve(asked.call, verdict, reason))
 

@@ -9,7 +9,7 @@ from wisp_core.commands.results import Said
 from wisp_core.events import CommandRun, Event, Live, Published, Response, ToolCalled, ToolReturned, TurnEnd
 from wisp_core.records import JsonObject
 from wisp_core.requests import Approval, Question
-from wisp_core.text import displayable, one_line, revealed, split_lines
+from wisp_core.text import displayable, one_line, revealed, revealed_line, split_lines
 
 HEAD_LINES, TAIL_LINES, LINE_CHARACTERS = 8, 4, 200
 TOLD_ONCE = frozenset({"loading", "prompt"})
@@ -162,14 +162,14 @@ class PlainPrinter:
                 tell(f"  {number} {revealed(choice)}")
             tell("  type the answer" + (", or a number" if asked.choices else ""))
             return
-        tell(f"? {asked.tool} wants to run in {revealed(asked.cwd)} ({asked.why}):")
+        tell(f"? {asked.tool} wants to run in {revealed_line(asked.cwd)} ({revealed_line(asked.why)}):")
         for key, value in asked.arguments.items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for line in split_lines(revealed(text)) or [""]:
                 tell(f"  {key}: {line}")
         for line in split_lines(revealed(asked.preview)):
             tell(f"  {line}")
-        rule = revealed(asked.rule)
+        rule = revealed_line(asked.rule)
         lasting = f"a for this conversation, always for all [{rule}] · " if rule else ""
         tell(f"  y once · {lasting}n no · n REASON")
 

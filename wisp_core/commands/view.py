@@ -69,7 +69,7 @@ def _page(entry: Entry) -> Page | None:
     match entry.content:
         case OutputContent(call=call, tool=tool, text=text):
             return Page(call, f"{tool}, entry {entry.id}, output {call}", text, entry.id)
-        case CommandContent(call=call, command=command, output=text):
+        case CommandContent(call=call, command=command, output=text) if call:  # none: an /undo, which printed nothing
             title = f"!{one_line(command, COMMAND_CHARACTERS)}, entry {entry.id}, output {call}"
             return Page(call, title, text, entry.id)
         case _:

@@ -12,7 +12,7 @@ from wisp_core.errors import ToolFailure
 from wisp_core.redaction import PLACEHOLDER
 from wisp_core.requests import EarlierFile, ToolKind, ToolResult
 from wisp_core.settings import KIB
-from wisp_core.text import byte_size, revealed, sound
+from wisp_core.text import byte_size, revealed_line, sound
 from wisp_core.tools.diff import changed_lines, unified
 from wisp_core.tools.edit_text import Found, append, read_text, replace, write_whole
 from wisp_core.tools.files import Protection, locate, missing, open_file, place_of
@@ -201,17 +201,17 @@ def _planned(
     text = found.text if found else None
     data = found.encode(after) if found else after.encode()
     if data == before:
-        raise ToolFailure(f"{revealed(name)} holds exactly that already; nothing was written")
+        raise ToolFailure(f"{revealed_line(name)} holds exactly that already; nothing was written")
     if len(data) > EDITABLE_BYTES:
         raise ToolFailure(
-            f"{revealed(name)} would have {byte_size(len(data))}; up to {byte_size(EDITABLE_BYTES)} is written"
+            f"{revealed_line(name)} would have {byte_size(len(data))}; up to {byte_size(EDITABLE_BYTES)} is written"
         )
     added, removed = changed_lines(text, after)
     what = f"{_lines(added)} added, {_lines(removed)} removed" if found else f"new file, {_lines(added)}"
-    summary = f"wrote {revealed(name)}: {what}"
+    summary = f"wrote {revealed_line(name)}: {what}"
     if since is not None and since.st_nlink > 1:
         summary += "; its other names (hard links) keep the earlier text"
-    return Plan(place, before, data, sound(unified(text, after, name=revealed(name))), summary, since)
+    return Plan(place, before, data, sound(unified(text, after, name=revealed_line(name))), summary, since)
 
 
 def _lines(count: int) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from wisp_core.errors import ToolFailure
 from wisp_core.requests import ToolKind, ToolResult
-from wisp_core.text import byte_size, revealed, sound
+from wisp_core.text import byte_size, revealed_line
 from wisp_core.tools.files import Protection, locate, missing
 from wisp_core.tools.globs import matches, split_glob
 from wisp_core.tools.result import Results
@@ -78,7 +78,7 @@ def _lines(root: Path, rest: str, *, listing: Listing, prefix: str) -> list[str]
     if not rest:
         return ["[nothing in it but what git ignores]" if any(root.iterdir()) else "[the directory is empty]"]
     deeper = f"; **/{rest} looks at any depth" if "**" not in rest else ""
-    return [f"[nothing matches {revealed(rest)}{deeper}]"]
+    return [f"[nothing matches {revealed_line(rest)}{deeper}]"]
 
 
 def _matching(listing: Listing, glob: str) -> list[str]:
@@ -117,4 +117,4 @@ def _shown(path: Path, name: str) -> str:
         folder = not leads and not name.endswith("/") and path.is_dir()
     except OSError:
         leads, folder = "", False
-    return revealed(sound(f"{name}{'/' if folder else ''}{leads}")).replace("\n", "<U+000A>").replace("\t", "<U+0009>")
+    return revealed_line(f"{name}{'/' if folder else ''}{leads}")

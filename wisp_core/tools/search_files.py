@@ -9,7 +9,7 @@ from pydantic import Field
 
 from wisp_core.errors import ToolFailure
 from wisp_core.requests import ToolKind, ToolResult
-from wisp_core.text import one_line, revealed, sound
+from wisp_core.text import one_line, revealed_line
 from wisp_core.tools.capture import BINARY_SAMPLE_BYTES, is_binary
 from wisp_core.tools.files import Protection, open_file
 from wisp_core.tools.globs import matches
@@ -109,5 +109,5 @@ def _readable(pattern: str) -> tuple[str, list[str]]:
 
 
 def _shown(hit: Hit, name: str) -> str:
-    name = revealed(sound(name)).replace("\n", "<U+000A>").replace("\t", "<U+0009>")
+    name = revealed_line(name)
     return f"{name}:{hit.line}: {hit.text}"

@@ -34,19 +34,19 @@ async def run_calls(parts: Participants, calls: Sequence[CallData], *, last: boo
         batch = list(group)
         if not reads:
             for call in batch:
-                await _run_call(parts, call, last=last and call is calls[-1])
+                await _run_call(parts, call, step=calls, last=last)
             continue
         try:
             async with asyncio.TaskGroup() as tasks:
                 for call in batch:
-                    tasks.create_task(_run_call(parts, call, last=last and call is calls[-1]))
+                    tasks.create_task(_run_call(parts, call, step=calls, last=last))
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
 
 
-async def _run_call(parts: Participants, call: CallData, *, last: bool) -> None:
+async def _run_call(parts: Participants, call: CallData, *, step: Sequence[CallData], last: bool) -> None:
     began = time.monotonic()
-    earlier = _repeats(parts, call) if call.given is None else None
+    earlier = _repeats(parts, call, step=step) if call.given is None else None
     try:
         arguments = parts.toolbox.check(call.tool, call.given if call.given is not None else call.arguments)
         place = await _permit(parts, call, arguments=arguments)
@@ -66,7 +66,7 @@ async def _run_call(parts: Participants, call: CallData, *, last: bool) -> None:
         await _record(parts, call, result=stopped.result, began=began, earlier=earlier, cancelled=True)
         raise
     said = [REPEATED] if earlier is not None else []
-    text = "\n".join([*said, result.text, *([LAST_ROUND] if last else [])])
+    text = "\n".join([*said, result.text, *([LAST_ROUND] if last and call is step[-1] else [])])
     result = replace(result, text=text)
     await _record(parts, call, result=result, began=began, earlier=earlier)
 
@@ -128,7 +128,7 @@ async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject)
     if decision.verdict == "deny":
         await parts.write(ApprovalDecided(call=call.call, decision="no", by="rule", reason=decision.why))
         raise ToolFailure(f"not permitted: {decision.why}")
-    rule = rule_for(proposed, rules)
+    rule, why = rule_for(proposed, rules), decision.why + _elsewhere(proposed)
     # What cannot be done is not asked about.
     preview = await parts.toolbox.preview(call.tool, arguments)
     began = time.monotonic()
@@ -138,11 +138,11 @@ async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject)
             tool=call.tool,
             arguments=arguments,
             cwd=record.cwd,
-            why=decision.why,
+            why=why,
             preview=preview,
         )
     )
-    approval = Approval(call.call, call.tool, kind, arguments, record.cwd, decision.why, rule, preview)
+    approval = Approval(call.call, call.tool, kind, arguments, record.cwd, why, rule, preview)
     answer = await parts.person.approve(approval)
     await _decided(parts, call, answer=answer, rule=rule, seconds=time.monotonic() - began)
     return proposed.path
@@ -159,6 +159,15 @@ def _proposed(parts: Participants, call: Proposed) -> Proposed:
         guarded = "" if call.kind is ToolKind.READS else parts.protection.ask_before_edit(path)
         return replace(call, path=os.path.realpath(path), guarded=guarded)
     return replace(call, protected=parts.protection.ask_about(command, cwd)) if isinstance(command, str) else call
+
+
+def _elsewhere(call: Proposed) -> str:
+    """Return where a path really leads, for the person, where its name does not say so."""
+    named = call.arguments.get("path")
+    if not call.path or not isinstance(named, str):
+        return ""
+    written = os.path.normpath(os.path.join(call.cwd, os.path.expanduser(named)))
+    return "" if written == call.path else f"; it leads to {call.path}"
 
 
 async def _decided(parts: Participants, call: CallData, *, answer: Answer, rule: str, seconds: float) -> None:
@@ -194,10 +203,11 @@ def _progress(parts: Participants, call: CallData, *, text: str) -> None:
     parts.tell("delta", kind="output", text=text, call=call.call)
 
 
-def _repeats(parts: Participants, call: CallData) -> str | None:
-    """Return the earlier call of the turn with the same tool and arguments that has a result."""
+def _repeats(parts: Participants, call: CallData, *, step: Sequence[CallData]) -> str | None:
+    """Return the earlier call of the turn with the same tool and arguments that has a result, or gets one in `step`."""
     entries = [e for i in parts.record.active if (e := parts.record.entries[i]).turn == parts.turn]
     done = {e.content.call for e in entries if isinstance(e.content, OutputContent)}
+    done |= {other.call for other in step[: step.index(call)]}
     wanted = (call.tool, _canonical(call.arguments))
     for entry in entries:
         content = entry.content

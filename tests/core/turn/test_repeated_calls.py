@@ -36,3 +36,13 @@ async def test_an_equal_call_of_the_same_turn_gets_a_line_above_its_result(tmp_p
         assert [result.text for result in results] == [whole, f"{REPEATED}\n{whole}", whole, whole]
         assert [result.repeat for result in results] == [None, calls[0].call, None, None]
         assert {(result.bytes, result.lines) for result in results} == {(len(whole), 2)}
+
+
+async def test_an_equal_call_of_the_same_step_is_told_so_though_both_run_at_once(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    same = [{"name": "read_file", "arguments": {"path": "a.txt"}}] * 2
+    async with opened(tmp_path, model=model(tmp_path, {"calls": same}, {"text": "done"})) as home:
+        assert await home.thread.send("read it") is Outcome.DONE
+        (response, _) = home.events("response")
+        first, second = (call.call for call in response.calls)
+        assert {result.call: result.repeat for result in home.events("tool.result")} == {first: None, second: first}
