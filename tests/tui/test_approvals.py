@@ -257,3 +257,12 @@ def test_every_argument_is_shown_in_full() -> None:
     assert "x" * 5000 in shown
     assert "timeout: 3" in shown
     assert 'options: {"deep": [1, 2]}' in shown
+
+
+def test_no_line_of_a_call_can_pass_for_a_row_of_the_question() -> None:
+    forged = "ls\nin   /elsewhere\nwhy  it is harmless"
+    for arguments, lead in (({"command": forged}, "$ "), ({"text": forged}, "text: ")):
+        asked = Approval("c1", "run_command", ToolKind.COMMAND, arguments, "/here", "it runs\na command", "", "")
+        first, *under, where, why = body(asked).plain.split("\n")
+        assert (first, where, why) == (f"{lead}ls", "in   /here", "why  it runs<U+000A>a command")
+        assert under == [" " * len(lead) + line for line in forged.split("\n")[1:]]

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from textual.content import Content
 
 from wisp_core.requests import Answer, Approval, Question, Verdict
-from wisp_core.text import displayable, revealed, split_lines
+from wisp_core.text import displayable, revealed, revealed_line, split_lines
 
 Asked: TypeAlias = Approval | Question
 
@@ -34,7 +34,7 @@ def keys(asked: Asked, *, whole: bool) -> str:
     if isinstance(asked, Question):
         chosen = f"1-{len(asked.choices)} choose · " if asked.choices else ""
         return f"{chosen}r your own words · Esc no answer"
-    rule = revealed(asked.rule)
+    rule = revealed_line(asked.rule)
     lasting = f" · a for this conversation, w always: {rule}" if rule else ""
     yes = f"y once{lasting}" if whole else f"PageDown shows the rest, then y{', a or w' if rule else ''}"
     return f"{yes} · n no · r no, with a reason"
@@ -74,16 +74,22 @@ def _approval(approval: Approval) -> Content:
     parts: list[Content] = []
     command = arguments.pop("command", None)
     if isinstance(command, str):
-        parts.append(Content.assemble(("$ ", "$accent"), (revealed(command), "bold")))
+        parts.append(Content.assemble(("$ ", "$accent"), (_under("$ ", command), "bold")))
     elif command is not None:
         arguments["command"] = command
     for name, value in arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        parts.append(Content.assemble((f"{revealed(str(name))}: ", QUIET), revealed(text)))
+        lead = f"{revealed_line(str(name))}: "
+        parts.append(Content.assemble((lead, QUIET), _under(lead, text)))
     parts += [
         Content.styled(revealed(line), DIFF_COLOURS.get(line[:1], QUIET)) for line in split_lines(approval.preview)
     ]
-    parts.append(Content.assemble(("in   ", QUIET), revealed(approval.cwd)))
+    parts.append(Content.assemble(("in   ", QUIET), revealed_line(approval.cwd)))
     if approval.why:
-        parts.append(Content.assemble(("why  ", QUIET), revealed(approval.why)))
+        parts.append(Content.assemble(("why  ", QUIET), revealed_line(approval.why)))
     return Content("\n").join(parts)
+
+
+def _under(lead: str, text: str) -> str:
+    """Return a value with its further lines under its first, so that none can pass for a row of the question."""
+    return revealed(text).replace("\n", "\n" + " " * len(lead))
