@@ -259,6 +259,9 @@ def _read(path: Path) -> JsonObject:
 
 def _object(path: Path) -> JsonObject:
     try:
+        if path.exists() and not path.is_file():
+            # A pipe would be waited for.
+            raise SettingsError(f"{path} is no file", "move it away")
         raw = json.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         return {}

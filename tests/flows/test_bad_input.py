@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,42 @@ def test_a_database_that_is_deleted_under_a_running_wisp_costs_nothing(chat: Cha
     assert process.communicate()[1] == b""
     ran = chat.run("--json", "--continue", "--model", chat.script(OK), typed="again\n")
     assert [e["turn"] for e in ran.events("turn.end")] == [3]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_config_that_is_no_file_is_one_sentence_and_is_not_waited_for(chat: Chat, make: Callable[[Path], None]):
+    chat.home.mkdir(mode=0o700)
+    make(chat.home / "config.json")
+    for ran in (chat.run(), chat.wisp("doctor")):
+        assert f"{chat.home / 'config.json'} is no file" in ran.err + ran.out
+        assert ran.status != 0
+
+
+def test_words_permit_nothing_and_a_decision_answers_no_question(chat: Chat):
+    calls = [
+        {"name": "run_command", "arguments": {"command": "touch made"}},
+        {"name": "ask", "arguments": {"question": "?"}},
+    ]
+    process = chat.start("--json", "--model", chat.script({"calls": calls}, {"text": "done"}))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process:
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
+        said: list[str] = []
+        for line in process.stdout:
+            event = json.loads(line)
+            call = event["data"].get("call", "")
+            words, decision = {"answer": call, "text": "no, never"}, {"approve": call, "decision": "no"}
+            if event["event"] in ("approval.requested", "question.asked"):
+                wrong_first = [words, decision] if event["event"] == "approval.requested" else [decision, words]
+                process.stdin.write("".join(json.dumps(each) + "\n" for each in wrong_first).encode())
+                process.stdin.flush()
+            elif event["event"] == "note" and event["data"]["kind"] == "error":
+                said.append(event["data"]["text"].partition("waits")[2])
+            elif event["event"] == "turn.end":
+                process.stdin.close()
+                break
+    assert said == [" for approve and a decision", " for an answer and a text"]
+    assert not (chat.cwd / "made").exists()
+    assert [event["data"]["answer"] for event in chat.audit() if event["event"] == "question.answered"] == ["no, never"]

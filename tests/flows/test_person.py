@@ -1,5 +1,6 @@
 """T4, T5, T11, T13: what the person is asked, what an answer lasts for, and what can be undone."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +12,11 @@ import pytest
 from tests.opened import opened
 from wisp_core.commands.view import outputs
 from wisp_core.errors import UsageError
+from wisp_core.events import ApprovalRequested, Event, TurnEnd
 from wisp_core.records import Outcome
 from wisp_core.requests import Answer, Approval, Question, Verdict
 from wisp_core.settings import load_settings, remember_rule
+from wisp_core.tools.inspect import approval_lines
 
 
 def script(folder: Path, *replies: dict) -> str:
@@ -195,4 +198,30 @@ async def test_an_edit_is_undone_after_a_restart_and_only_in_its_own_conversatio
             assert file.read_text() == left
         with pytest.raises(UsageError, match="no edit"):
             await thread.undo("notes.txt")
+        await thread.close()
+
+
+async def test_what_is_open_when_its_turn_ends_is_cancelled_by_an_interrupt_and_by_a_crash(tmp_path: Path):
+    asking = {"calls": [{"name": "run_command", "arguments": {"command": "echo hi"}}]}
+    model = script(tmp_path, asking, asking, calls("inspect", topic="approvals"), {"text": "done"})
+    async with opened(tmp_path, model=model) as home:
+        waits: asyncio.Queue[Approval | Question] = asyncio.Queue()
+
+        async def never(asked: Approval | Question) -> Answer:
+            waits.put_nowait(asked)
+            return await asyncio.Future()
+
+        thread = await home.wisp.new_thread(listen=home.heard.append, ask=never)
+        turn = asyncio.create_task(thread.send("say hi"))
+        asked = await waits.get()
+        assert thread.cancel()
+        assert await turn is Outcome.INTERRUPTED
+        assert [(d.call, d.decision, d.by) for d in home.events("approval.decided")] == [
+            (asked.call, "cancelled", "person")
+        ]
+        # A crash leaves what was asked without an answer; the next prompt ends its turn.
+        requested = ApprovalRequested(call="0001", tool="run_command", arguments={}, cwd="/", why="it runs a command")
+        ended = TurnEnd(outcome="abandoned")
+        events = [Event("e", 1, "2030", "s", "t", 1, None, data) for data in (requested, ended)]
+        assert approval_lines(events)[-1].endswith("cancelled, the turn ended")
         await thread.close()

@@ -18,6 +18,7 @@ class Asking:
     def __init__(self, printer: Printer) -> None:
         self._printer = printer
         self._open: dict[str, asyncio.Future[Answer]] = {}
+        self._questions: set[str] = set()  # of the open, those that are answered in words
         self._shown: dict[str, Approval | Question] = {}
         self.possible = True  # whether anybody can answer
 
@@ -30,8 +31,11 @@ class Asking:
         """Open an answer for a question that is being printed; a turn's end closes all."""
         if isinstance(event.data, ApprovalRequested | QuestionAsked):
             self._answer_of(event.data.call)
+            if isinstance(event.data, QuestionAsked):
+                self._questions.add(event.data.call)
         elif isinstance(event.data, TurnEnd):
             self._open.clear()
+            self._questions.clear()
 
     async def ask(self, asked: Approval | Question) -> Answer:
         """Print what is asked and wait for the answer; where none can come it is no."""
@@ -67,6 +71,10 @@ class Asking:
         answer = self._open.get(found.call)
         if answer is None or answer.done():
             self._printer.error(f"no call `{found.call}` waits for an answer")
+        elif isinstance(found, Reply) != (found.call in self._questions):
+            # Words, whatever they say, permit nothing.
+            right = "an answer and a text" if found.call in self._questions else "approve and a decision"
+            self._printer.error(f"call `{found.call}` waits for {right}")
         elif isinstance(found, Reply):
             answer.set_result(Answer(Verdict.ONCE, text=found.text))
         else:

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, assert_never
 
 from pydantic import Field
 
-from wisp_core.events import ApprovalDecided, ApprovalRequested, Event
+from wisp_core.events import ApprovalDecided, ApprovalRequested, Event, TurnEnd
 from wisp_core.records import CallContent, CommandContent, Entry, OutputContent, ThreadRecord
 from wisp_core.requests import ToolKind, ToolResult
 from wisp_core.text import one_line, revealed
@@ -106,12 +106,20 @@ def call_lines(record: ThreadRecord, turn: int | None) -> list[str]:
 
 
 def approval_lines(events: Iterable[Event]) -> list[str]:
-    """Return a line a call that was asked about or refused: why, what was decided, by whom, after how long."""
+    """Return a line a call that was asked about or refused: why, what was decided, by whom, after how long.
+
+    One that was open when its turn ended is cancelled, by a crash too.
+    """
     asked: dict[str, ApprovalRequested] = {}
     lines: list[str] = []
     for event in events:
         data = event.data
-        if isinstance(data, ApprovalRequested):
+        if isinstance(data, TurnEnd):
+            lines += [
+                f"{_place(event)} {_asked(each, each.call)}: cancelled, the turn ended" for each in asked.values()
+            ]
+            asked.clear()
+        elif isinstance(data, ApprovalRequested):
             asked[data.call] = data
         elif isinstance(data, ApprovalDecided):
             lines.append(f"{_place(event)} {_asked(asked.pop(data.call, None), data.call)}: {_decided(data)}")

@@ -143,7 +143,12 @@ async def _permit(parts: Participants, call: CallData, *, arguments: JsonObject)
         )
     )
     approval = Approval(call.call, call.tool, kind, arguments, record.cwd, why, rule, preview)
-    answer = await parts.person.approve(approval)
+    try:
+        answer = await parts.person.approve(approval)
+    except asyncio.CancelledError:
+        seconds = round(time.monotonic() - began, 3)
+        await parts.write(ApprovalDecided(call=call.call, decision="cancelled", by="person", seconds=seconds))
+        raise
     await _decided(parts, call, answer=answer, rule=rule, seconds=time.monotonic() - began)
     return proposed.path
 

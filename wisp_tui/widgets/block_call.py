@@ -78,7 +78,7 @@ class CallBlock(Block):
                 lines=count_lines(content.output),
             )
         )
-        if content.exit_status is None:
+        if content.exit_status is None and content.call:  # without a call it is an /undo
             block.state = "cancelled"
         return block
 

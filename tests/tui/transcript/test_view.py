@@ -5,8 +5,8 @@ from textual.app import App, ComposeResult
 
 from tests.tui.transcript.samples import MARKDOWN, call, entry, output, thread
 from tests.tui.transcript.stage import in_view, staged, whole
-from wisp_core.records import Outcome, PromptContent, ReplyContent, Turn
-from wisp_tui.widgets.block_call import PREVIEW_ROWS
+from wisp_core.records import CommandContent, Outcome, PromptContent, ReplyContent, Turn
+from wisp_tui.widgets.block_call import PREVIEW_ROWS, CallBlock
 from wisp_tui.widgets.transcript import Transcript
 from wisp_tui.widgets.transcript_layout import KEPT_ROWS
 
@@ -294,3 +294,9 @@ async def test_a_view_of_a_command_keeps_its_lines() -> None:
         transcript.view("Tokens", "core    120\n[mode]   12")
         await pilot.pause()
         assert [row[4:] for row in in_view(transcript)[:3]] == ["Tokens", "core    120", "[mode]   12"]
+
+
+def test_what_was_undone_is_not_shown_as_cancelled() -> None:
+    undone = CallBlock.of_command(CommandContent("/undo", "a.txt is as before the edit"), 1)
+    stopped = CallBlock.of_command(CommandContent("sleep 9", "", call="0001"), 2)
+    assert (undone.state, stopped.state) == ("ok", "cancelled")
