@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fakes.provider import FakeProvider
+from tests.opened import opened
 from wisp_core.requests import Answer, Approval, Verdict
 from wisp_core.wisp import Wisp
 
@@ -154,3 +155,11 @@ async def test_the_same_instructions_stay_one_version(secrets: None, tmp_path: P
     events = [json.loads(line) for line in audit.read_text().splitlines()]
     composed = [event["data"]["instructions"] for event in events if event["event"] == "request.composed"]
     assert composed == [1, 1]
+
+
+async def test_a_notification_shows_no_secret(secrets: None, tmp_path: Path):
+    call = {"name": "notify", "arguments": {"text": f"the token is {TOKEN}"}}
+    (tmp_path / "script.json").write_text(json.dumps({"replies": [{"calls": [call]}, {"text": "done"}]}))
+    async with opened(tmp_path, model=f"scripted:{tmp_path}/script.json") as home:
+        await home.thread.send("tell me")
+        assert home.notes("notify") == ["the token is [secret HARBOUR_TOKEN]"]
