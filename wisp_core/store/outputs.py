@@ -23,6 +23,8 @@ from wisp_core.text import byte_size, decode, whole_end, whole_start
 
 PAGE_BYTES = 64 * KIB
 COPY_BYTES = 256 * KIB
+# Room for the marker, so that what is kept with it is no more than the limit.
+MARKER_BYTES = 256
 # How far the cut is moved to stand at a line's end; a longer line is cut inside.
 LINE_SEARCH_BYTES = 64 * KIB
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -195,7 +197,7 @@ class Spool:
         """Write the marker and the last bytes behind the first ones; return the lines (of the whole) around the cut."""
         head = _trim_head(fd)
         after, mid_line = _count_lines(fd, head)
-        tail = _last(sources, self._limits.tail_bytes)
+        tail = _last(sources, self._limits.tail_bytes - MARKER_BYTES)
         start, inside = _tail_start(tail)
         tail = tail[start:]
         ends = sum(source.newlines for source in sources)

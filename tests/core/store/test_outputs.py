@@ -56,6 +56,7 @@ def test_past_the_limit_the_first_and_the_last_are_kept_and_the_cut_is_stated(tm
     outputs, kept = keep(tmp_path, [("stdout", whole[at : at + 7]) for at in range(0, len(whole), 7)])
     lines = outputs.path("3f9a2c1b").read_bytes().split(b"\n")
     assert kept.cut
+    assert kept.bytes <= SMALL.file_bytes
     assert lines[kept.cut_after - 1] == b"line %d" % kept.cut_after
     assert lines[kept.cut_after].decode() == (
         f"[… lines {kept.cut_after + 1:,}–{kept.cut_until - 1:,} (15 KiB) not kept: an output is kept up to 4 KiB …]"
