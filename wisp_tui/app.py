@@ -129,7 +129,7 @@ class WispApp(App[None]):
         """Use the person's colours and keys; say where one does not exist."""
         if event.theme:
             self.on_theme_wanted(ThemeWanted(event.theme))
-        known = {binding.id for binding in bound(self)} - {None}
+        known = {binding.id for binding in bound(self) if binding.id} | event.elsewhere
         for name in sorted(event.keys.keys() - known):
             self.warn(f"keys: there is no key called {name}; F1 lists them")
         for name, key in sorted(event.keys.items()):

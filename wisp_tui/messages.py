@@ -12,12 +12,16 @@ class Painted(Message):
 
 
 class Opened(Message):
-    """The home and the conversation are open; `theme` and `keys` are the person's settings."""
+    """The home and the conversation are open; `theme` and `keys` are the person's settings.
 
-    def __init__(self, theme: str, keys: dict[str, str]) -> None:
+    `elsewhere` are the names of the keys of screens that are not up yet.
+    """
+
+    def __init__(self, theme: str, keys: dict[str, str], *, elsewhere: frozenset[str]) -> None:
         super().__init__()
         self.theme = theme
         self.keys = keys
+        self.elsewhere = elsewhere
 
 
 class LeaveWanted(Message):

@@ -42,8 +42,11 @@ async def conversation(
         screen = app.screen
         assert isinstance(screen, ConversationScreen)
         await until(pilot, lambda: screen.link.opened and app.focused is screen.box.prompt)
-        yield pilot, screen
-        await app.leave()
+        try:
+            yield pilot, screen
+        finally:
+            # A test that failed leaves too: an open question would keep the app for ever.
+            await app.leave()
 
 
 def press_at(app: WispApp, at: float, *, text: str, gap: float = 0.03) -> Iterator[float]:

@@ -10,7 +10,7 @@ from textual.timer import Timer
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Said
 from wisp_core.errors import ResumeError, SettingsError, ThreadLockedError, UsageError, WispError
 from wisp_tui.messages import Failed, InputReady, LeaveWanted, Opened, ThemeWanted
-from wisp_tui.screens.conversation_actions import ConversationActions
+from wisp_tui.screens.conversation_actions import ConversationActions, other_keys
 from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.hearing import IDLE, LOADING, Hearing
 from wisp_tui.screens.link import Link
@@ -85,7 +85,7 @@ class ConversationScreen(ConversationActions):
             self._show_thread()
             self._warm()
             settings = self.link.wisp.settings
-            self.post_message(Opened(settings.theme, settings.keys))
+            self.post_message(Opened(settings.theme, settings.keys, elsewhere=other_keys()))
             await self.drafts.open(self.link.wisp, self.link.thread.record.cwd)
             if self._start.prompt:
                 await self.link.send(self._start.prompt)
@@ -152,6 +152,8 @@ class ConversationScreen(ConversationActions):
         if self.is_attached:
             self.panel.ask(asked, waiting)
             self.refresh_bindings()
+        if asked is not None and self.app.screen is not self:
+            self.app.notify("the model waits for your answer, in the conversation", severity="warning", markup=False)
 
     def on_approval_panel_answered(self, event: ApprovalPanel.Answered) -> None:
         """Hand the answer to whoever asked."""

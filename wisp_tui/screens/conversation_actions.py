@@ -223,3 +223,10 @@ class ConversationActions(Screen[None]):
                 if binding.id:
                     shown = self.app.get_key_display(binding)
                     yield shown, binding.description, binding.id, partial(self.app.run_action, binding.action, node)
+
+
+def other_keys() -> frozenset[str]:
+    """Return the names of the keys of the screens that come over the conversation."""
+    screens = (PagerScreen, ContextScreen, HelpScreen, HistoryScreen)
+    bound = (binding for screen in screens for binding in Binding.make_bindings(screen.BINDINGS))
+    return frozenset(binding.id for binding in bound if binding.id)
