@@ -44,3 +44,15 @@ async def test_a_question_that_comes_while_another_screen_is_up_is_told_there(tm
         await until(pilot, lambda: screen.panel.open and "waits for your answer" in shown(pilot.app.screen))
         screen.panel.press("escape")
         await until(pilot, lambda: done(screen, 1))
+
+
+async def test_the_meter_shows_what_was_last_reported_when_a_conversation_is_gone_on_with(tmp_path: Path) -> None:
+    reported = {"text": "fine", "usage": {"prompt": 4000, "completion": 120, "total": 4120}}
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"window": 8240, "replies": [reported]}))
+    async with conversation(f"scripted:{path}") as (pilot, screen):
+        send(screen, "how is it?")
+        await until(pilot, lambda: done(screen, 1))
+    async with conversation(f"scripted:{path}", newest=True) as (pilot, screen):
+        await until(pilot, lambda: screen.query_one(Status).condition.share == 0.5)
+        assert not screen.query_one(Status).condition.estimated

@@ -127,6 +127,7 @@ class ConversationScreen(ConversationActions):
         try:
             with hearing.doing(LOADING):
                 await thread.warm()
+            hearing.know_window(thread.window.tokens if thread.window else None)
         except WispError as error:
             self._note(error.sentence(), "info")
 

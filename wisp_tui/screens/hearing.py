@@ -106,6 +106,11 @@ class Hearing:
             case _:
                 pass
 
+    def know_window(self, tokens: int | None) -> None:
+        """Take the window, in tokens, once it is known: what an earlier session reported shows against it."""
+        self._window = tokens
+        self._used(self._record.last_usage)
+
     def _used(self, usage: Any) -> None:
         totals = self._record.totals
         self._status.tell(tokens=totals.total or totals.prompt + totals.completion)
