@@ -1,7 +1,6 @@
 """What is done to text from outside: made sound, split into lines, cut at characters, made displayable. Pure."""
 
 import re
-from collections.abc import Iterator
 
 _UNSOUND = re.compile("[\x00\ud800-\udfff]")
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -30,16 +29,6 @@ def split_lines(text: str) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     return lines
-
-
-def keep_lines(text: str) -> Iterator[str]:
-    """Yield the lines with their ends; joined they are `text`."""
-    start = 0
-    for match in _LINE_END.finditer(text):
-        yield text[start : match.end()]
-        start = match.end()
-    if start < len(text):
-        yield text[start:]
 
 
 def count_lines(text: str) -> int:

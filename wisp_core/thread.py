@@ -168,7 +168,8 @@ class Thread:
             async with self._order:
                 old, self._backend = self._backend, _open(self._furniture, model)
                 await old.close()
-        await self._prepare()
+        # A turn that is open while one is being taken is that one, and no crash's.
+        await self._prepare(mend=not self.busy)
         if model is not None and model != self.record.model:
             await self._write(ModelChanged(model=model))
         if mode is not None and mode is not self.record.mode:
@@ -226,8 +227,8 @@ class Thread:
         read = partial(self._furniture.outputs.read_part, call, part, session=found.kept or None, returned=returned)
         return await asyncio.to_thread(read)
 
-    async def _prepare(self) -> None:
-        """Record the thread's start before its first event, and the end of a turn that a crash left open."""
+    async def _prepare(self, *, mend: bool = True) -> None:
+        """Record the thread's start before its first event and, to `mend`, the end of a turn that a crash left open."""
         if not self.record.created:
             segments = [
                 SegmentData(name=s.name, text=s.text)
@@ -239,7 +240,7 @@ class Thread:
                 )
             )
         open_turn = self.record.open_turn()
-        if open_turn is not None and self._running is None:
+        if mend and open_turn is not None:
             await self._write(TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here"), open_turn.number)
 
     async def _run(self, turn: int) -> Outcome:

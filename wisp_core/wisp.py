@@ -41,13 +41,15 @@ FIND_AMONG = 10_000
 class Wisp:
     """An open home: its settings, its journal, the threads that are furnished from it.
 
-    `notes` are sentences for the conversation's first lines; `why` says why the model was chosen.
+    `introduction` is said at the start of a new conversation: which model was chosen and why. `notes` are sentences on
+    what opening the home had to mend or ignore.
     """
 
     def __init__(self, house: House, journal: Journal, *, cwd: Path, only: Collection[str] | None) -> None:
         self.home = house.home
         self.cwd = cwd
         self.desk = Desk(journal.database, journal.redaction)
+        self.introduction: list[str] = []
         self.notes: list[str] = [*journal.notes, *note_idle_rules(house.settings.permissions)]
         self.model = ""
         self.why = ""
@@ -98,9 +100,9 @@ class Wisp:
         except BaseException:
             await journal.close()
             raise
-        wisp.notes.insert(0, wisp.why)
+        wisp.introduction.append(wisp.why)
         if choice.model == EMBEDDED:
-            wisp.notes.insert(1, DEMONSTRATION)
+            wisp.introduction.append(DEMONSTRATION)
         return wisp
 
     async def new_thread(

@@ -56,3 +56,14 @@ async def test_the_meter_shows_what_was_last_reported_when_a_conversation_is_gon
     async with conversation(f"scripted:{path}", newest=True) as (pilot, screen):
         await until(pilot, lambda: screen.query_one(Status).condition.share == 0.5)
         assert not screen.query_one(Status).condition.estimated
+
+
+async def test_a_conversation_that_is_gone_on_with_is_not_introduced_again(tmp_path: Path) -> None:
+    model = script(tmp_path, ANSWER)
+    async with conversation(model) as (pilot, screen):
+        send(screen, "how is it?")
+        await until(pilot, lambda: done(screen, 1))
+        assert screen.link.wisp.why[:40] in shown(screen)
+    async with conversation(model, newest=True) as (pilot, screen):
+        await until(pilot, lambda: "All is well." in shown(screen))
+        assert screen.link.wisp.why[:40] not in shown(screen)

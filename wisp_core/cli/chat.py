@@ -104,7 +104,7 @@ class ChatFace:
     async def run(self) -> int:
         """Take what is typed until the end of the input."""
         self._thread = await self._open()
-        for note in self._wisp.notes:
+        for note in [*self._wisp.introduction, *self._wisp.notes]:
             self._printer.note(note)
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._break)

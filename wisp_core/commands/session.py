@@ -107,16 +107,12 @@ class Threads:
     while_running = True
 
     async def run(self, argument: str, here: Here) -> Result:
-        """Return one line a here.thread."""
+        """Return one line a thread."""
         rows = await here.wisp.threads(LISTED_THREADS)
         lines = [
             f"{r.id}  {r.updated[:16].replace('T', ' ')}  {r.turns:>4} turns  {one_line(r.title, 60)}" for r in rows
         ]
         return Said("threads", "\n".join(lines) or "there is no conversation yet")
-
-
-def _minute(time: str) -> str:
-    return time[:16].replace("T", " ")
 
 
 class Resume:

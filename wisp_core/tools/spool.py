@@ -31,29 +31,3 @@ class Spools(Protocol):
 
     def open(self, call: str) -> Spool:
         """Return the spool of one call."""
-
-
-class NoSpool:
-    """A spool that keeps nothing, for a conversation without an output store."""
-
-    failure = "there is no output store"
-
-    def write(self, stream: str, data: bytes) -> None:
-        """Forget it."""
-
-    def keep(self, parts: Sequence[bytes | str]) -> KeptOutput | None:
-        """Return None."""
-        return None
-
-    def discard(self) -> None:
-        """Do nothing."""
-
-
-class NoSpools:
-    """No output store."""
-
-    redaction = Redaction()
-
-    def open(self, call: str) -> Spool:
-        """Return a spool that keeps nothing."""
-        return NoSpool()

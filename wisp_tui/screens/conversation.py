@@ -110,11 +110,14 @@ class ConversationScreen(ConversationActions):
             directory=directory_of(record.cwd),
             branch=branch_of(record.cwd),
         )
-        lines = wisp.notes if thread.model == wisp.model else [f"{thread.model}: as this conversation had it"]
+        lines = list(wisp.notes)
         if record.entries:
             self.transcript.show_all(record.entries.values(), record.turns)
+            if thread.model != wisp.model:
+                lines.insert(0, f"{thread.model}: as this conversation had it")
         else:
             self.transcript.show_welcome(WELCOME)
+            lines = [*wisp.introduction, *lines]
         for line in [*lines, self.link.left_behind]:
             if line:
                 self._note(line, "info")

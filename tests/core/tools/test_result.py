@@ -1,6 +1,7 @@
 """The result of a whole text: within the budget, and the rest kept."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,9 +11,9 @@ from wisp_core.settings import Outputs as Limits
 from wisp_core.store.outputs import Outputs
 from wisp_core.tools.budget import Budget
 from wisp_core.tools.result import Results
-from wisp_core.tools.spool import NoSpools
 
 CALL = "3f9a2c1b"
+OFF = Outputs(Path("/nowhere"), "session1", limits=Limits(), enabled=False)
 texts = st.lists(st.one_of(st.text(max_size=40), st.text("aé€😀", max_size=900)), max_size=80).map("\n".join)
 
 
@@ -42,11 +43,11 @@ async def test_head_marker_and_tail_are_the_text_and_nothing_is_over_the_budget(
 
 
 async def test_without_a_store_the_rest_is_said_to_be_lost():
-    result = await Results(Budget(Limits()), NoSpools()).give("line\n" * 5000, CALL)
+    result = await Results(Budget(Limits()), OFF).give("line\n" * 5000, CALL)
     assert result.kept is None
-    assert "not kept (there is no output store)" in result.text
+    assert "not kept (the audit is off)" in result.text
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "a", "a\n"])
 async def test_a_short_text_is_given_without_its_last_line_ends(text):
-    assert (await Results(Budget(Limits()), NoSpools()).give(text, CALL)).text == text.rstrip("\n")
+    assert (await Results(Budget(Limits()), OFF).give(text, CALL)).text == text.rstrip("\n")

@@ -19,7 +19,6 @@ from wisp_core.store.outputs import Outputs
 from wisp_core.tools.budget import Budget
 from wisp_core.tools.registry import Registry
 from wisp_core.tools.run_command import RunCommand
-from wisp_core.tools.spool import NoSpools
 
 CALL = "3f9a2c1b"
 
@@ -293,9 +292,10 @@ async def test_the_longest_time_of_the_settings_holds(tmp_path):
 
 
 async def test_a_conversation_without_a_store_still_runs(tmp_path):
-    tools = Registry([RunCommand(tmp_path, Tools(), budget=Budget(Limits()), spools=NoSpools())])
+    off = Outputs(tmp_path / "output", "session1", limits=Limits(), enabled=False)
+    tools = Registry([RunCommand(tmp_path, Tools(), budget=Budget(Limits()), spools=off)])
     result = await tools.run("run_command", {"command": "seq 9000"}, call=CALL, progress=print)
-    assert result.text.endswith("; not kept (there is no output store)")
+    assert result.text.endswith("; not kept (the audit is off)")
 
 
 FLOOD = """
