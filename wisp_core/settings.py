@@ -96,13 +96,15 @@ class Timeouts(Section):
 class Retries(Section):
     """How a passing failure is tried again: `most` times, seconds growing from `first_wait` to `longest_wait`.
 
-    A server that asks for more than `longest_asked` seconds is not waited for.
+    Each wait is longer or shorter by chance, by up to `jitter_share` of it. A server that asks for more than
+    `longest_asked` seconds is not waited for.
     """
 
     most: int = Field(4, ge=0)
     first_wait: float = Field(1.0, ge=0)
     longest_wait: float = Field(30.0, ge=0)
     longest_asked: float = Field(600.0, ge=0)
+    jitter_share: float = Field(0.2, ge=0, lt=1)
 
 
 class Embedded(Section):

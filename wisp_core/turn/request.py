@@ -191,7 +191,8 @@ def _passes(parts: Participants, failure: ModelError) -> bool:
 async def _wait(parts: Participants, failure: ModelError, *, attempt: int) -> None:
     """Wait as long as the server asks, else a growing, jittered while; Esc ends it."""
     settings = parts.settings.retries
-    wait = min(settings.longest_wait, settings.first_wait * 2 ** (attempt - 1)) * random.uniform(0.8, 1.2)
+    wait = min(settings.longest_wait, settings.first_wait * 2 ** (attempt - 1))
+    wait *= random.uniform(1 - settings.jitter_share, 1 + settings.jitter_share)
     if isinstance(failure, RateLimitedError) and failure.wait is not None:
         wait = failure.wait
     wait = round(wait, 2)
