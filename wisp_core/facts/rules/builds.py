@@ -33,7 +33,7 @@ _DOCKER_WELL = re.compile(
     r"(?:#\d++|\s*=> =>) naming to \S++.*|Successfully built [0-9a-f]{12}|\s*=> exporting to image .*"
 )
 _DOCKER_BROKEN = re.compile(
-    r"ERROR: (?:failed to build: )?failed to solve: (\S.*)"
+    r"(?:ERROR|target \S+): (?:failed to build: )?failed to solve: (\S.*)"
     r"|(?:Error response from daemon: )?(The command '.*' returned a non-zero code: \d++)"
 )
 

@@ -13,7 +13,7 @@ _DETACHED = re.compile(r"HEAD is now at ([0-9a-f]{7,40})(?: .*)?")
 _CONFLICT = re.compile(
     r"CONFLICT \(([^()]++)\): (?:Merge conflict in (\S.*)|(\S.*?) deleted in \S+ and modified in .*|\S.*)"
 )
-_MERGED = re.compile(r"Merge made by the '\S++' strategy\.")
+_MERGED = re.compile(r"Merge made by the '[^']++' strategy\.")
 _UNFINISHED = "Automatic merge failed; fix conflicts and then commit the result."
 _PUSHED = re.compile(
     r" [ *+] (?:\[new (?:branch|tag)\]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40})\s+(\S+) -> (\S+)(?: \(forced update\))?"

@@ -13,7 +13,9 @@ _NPM_DONE = re.compile(
     r"(?:(?:added|removed|changed) \d++ packages?(?:, (?:and )?)?)++(?:audited \d++ packages? )?.*in [\d.]++m?s"
 )
 _NPM_HAD = re.compile(r"up to date(?:, audited \d++ packages?)? in [\d.]++m?s")
-_NPM_ERROR = re.compile(r"npm (?:ERR!|error) (?!(?:code|errno|syscall|path|command|network)\b)(?:[a-z]++ )?([A-Z`].*)")
+_NPM_ERROR = re.compile(
+    r"npm (?:ERR!|error) (?!(?:code|errno|syscall|path|command|network)\b)(?:[a-z\d]++ )?([A-Z`].*)"
+)
 _CARGO_DONE = re.compile(r"\s*Installed package `(\S++) v([^\s`]++)(?: \([^`()]*+\))?`.*")
 _CARGO_HAD = re.compile(r"\s*Ignored package `(\S++) v([^\s`]++)(?: \([^`()]*+\))?` is already installed.*")
 _CARGO_ERROR = re.compile(r"error: \S.*")

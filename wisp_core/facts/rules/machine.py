@@ -5,7 +5,7 @@ import re
 from wisp_core.facts.rules.calls import Called
 from wisp_core.facts.rules.found import Found, flat
 
-_PORT = re.compile(r"tcp \S++:(\d{1,5})  (\S.*)")
+_PORT = re.compile(r"tcp \S+:(\d{1,5})  (\S.*)")
 _MEMORY = re.compile(r"memory: (\S.* used \([\d.]++ %\), \S.* available)")
 _DISK = re.compile(r"/(?: \([^()\s]++\))?: (\S.* used \([\d.]++ %\), \S.* free)")
 _BATTERY = re.compile(r"battery: (\d{1,3} %, (?:not )?plugged in.*)")

@@ -34,7 +34,7 @@ _XCTEST_WHOLE = re.compile(r"Test Suite '(?:All|Selected) tests' (?:passed|faile
 _XCTEST_FIRST = re.compile(r"Test Case '(.+)' failed \([\d.]++ seconds\)\.?")
 _SWIFT_TESTING = re.compile(r"\W*Test run with (\d++) tests?(?: in \d++ suites?)? (passed|failed) after .*")
 _SWIFT_TESTING_FIRST = re.compile(r"\W*(?!Test run )Test (\S.*) failed after [\d.]++ seconds.*")
-_SWIFT_BROKEN = re.compile(r"\S++\.swift:\d++:\d++: error: ")
+_SWIFT_BROKEN = re.compile(r"\S+\.swift:\d++:\d++: error: ")
 
 
 def cargo(run: Run) -> list[Summary]:

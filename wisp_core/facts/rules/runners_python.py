@@ -67,12 +67,12 @@ def _first_of_unittest(run: Run) -> str:
 def tox(run: Run) -> list[Summary]:
     """Return how each of tox's environments ended."""
     ends = [place for place, line in enumerate(run.lines) if _TOX_END.fullmatch(line)]
-    if not ends:
-        return []
-    end = ends[-1]
+    # tox 3 has a last line only where all went well.
+    end = ends[-1] if ends else len(run.lines)
     rows: list[str] = []
     place = end - 1
     while place >= 0 and (row := _TOX_ROW.fullmatch(run.lines[place]) or _TOX_OLD_ROW.fullmatch(run.lines[place])):
         rows.append(f"{row.group(1)} {row.group(2)}")
         place -= 1
-    return [Summary("congratulations" in run.lines[end], ", ".join(reversed(rows)))] if rows else []
+    well = bool(ends) and "congratulations" in run.lines[end]
+    return [Summary(well, ", ".join(reversed(rows)))] if rows else []
