@@ -53,7 +53,7 @@ def start_facts(cwd: str, branch: str) -> list[Assertion]:
 def _assertions(entry: Entry, calls: dict[str, CallContent], *, cwd: str) -> Iterator[Assertion]:
     content = entry.content
     if isinstance(content, CommandContent):
-        for found in _of_command(content.command, content.output, content.exit_status):
+        for found in _of_command(content.command, content.output, status=content.exit_status):
             yield _assertion(found, entry, source=Source.PERSON_COMMAND)
     elif isinstance(content, OutputContent) and content.call in calls:
         arguments = _arguments(calls[content.call])
@@ -66,15 +66,15 @@ def _of_tool(content: OutputContent, arguments: JsonObject, *, turn: int, cwd: s
     text = _own_text(content.text)
     if content.tool == COMMAND_TOOL:
         command = arguments.get("command")
-        return _of_command(command, text, content.exit_status) if isinstance(command, str) else []
+        return _of_command(command, text, status=content.exit_status) if isinstance(command, str) else []
     rule = TOOL_RULES.get(content.tool)
     if rule is None or not content.ok:
         return []
     return rule(Called(arguments, text, turn, cwd))
 
 
-def _of_command(command: str, output: str, status: int | None) -> list[Found]:
-    return [found for run in read_runs(command, output, status) for found in _of_run(run)]
+def _of_command(command: str, output: str, *, status: int | None) -> list[Found]:
+    return [found for run in read_runs(command, output, status=status) for found in _of_run(run)]
 
 
 def _of_run(run: Run) -> list[Found]:

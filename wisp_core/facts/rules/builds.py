@@ -52,13 +52,13 @@ def ruff(run: Run) -> list[Found]:
     left = int(end.group(2) or (0 if end.group(2) else end.group(1)))
     if not left and run.status == 0:
         return run.found("lint", run.ended("ok"))
-    return _bad(run, "lint", f"{_errors(left)}{_first(run, _RUFF_FIRST)}")
+    return _bad(run, "lint", details=f"{_errors(left)}{_first(run, _RUFF_FIRST)}")
 
 
 def _ruff_format(run: Run) -> list[Found]:
     for line in reversed(run.lines):
         if found := _RUFF_FORMAT.fullmatch(line):
-            return _bad(run, "lint", f"{found.group(1)} would be reformatted") if "--check" in run.words else []
+            return _bad(run, "lint", details=f"{found.group(1)} would be reformatted") if "--check" in run.words else []
         if _RUFF_FORMATTED.fullmatch(line):
             return _good(run, "lint")
     return []
@@ -73,7 +73,7 @@ def mypy(run: Run) -> list[Found]:
             return _good(run, "lint")
         if found := _MYPY_END.fullmatch(line):
             first = first_error(run)
-            return _bad(run, "lint", f"{_errors(int(found.group(1)))}{f'; first: {first}' if first else ''}")
+            return _bad(run, "lint", details=f"{_errors(int(found.group(1)))}{f'; first: {first}' if first else ''}")
     return []
 
 
@@ -89,7 +89,7 @@ def eslint(run: Run) -> list[Found]:
     errors, warnings = int(end.group(1)), int(end.group(2))
     if not errors:
         return run.found("lint", f"ok: {warnings} warning{'s' * (warnings != 1)}") if run.status == 0 else []
-    return _bad(run, "lint", f"{_errors(errors)}{_first_of_eslint(run)}")
+    return _bad(run, "lint", details=f"{_errors(errors)}{_first_of_eslint(run)}")
 
 
 def _first_of_eslint(run: Run) -> str:
@@ -107,7 +107,7 @@ def cargo(run: Run) -> list[Found]:
     if not subject:
         return []
     if any(_CARGO_BROKEN.match(line) for line in run.lines):
-        return _bad(run, subject, first_error(run))
+        return _bad(run, subject, details=first_error(run))
     return _good(run, subject) if any(_CARGO_WELL.fullmatch(line) for line in run.lines) else []
 
 
@@ -124,7 +124,7 @@ def make(run: Run) -> list[Found]:
         return []
     if run.failed:
         broken = any(_MAKE_BROKEN.fullmatch(line) for line in run.lines)
-        return _bad(run, subject, _first_of_any(run)) if broken else []
+        return _bad(run, subject, details=_first_of_any(run)) if broken else []
     return run.found(subject, "ok") if run.status == 0 and any(run.lines) else []
 
 
@@ -138,7 +138,7 @@ def npm_run(run: Run) -> list[Found]:
     if not subject or not any(line.endswith(f" {script}") or f" {script} " in line for line in heads):
         return []
     if run.failed:
-        return _bad(run, subject, _first_of_any(run))
+        return _bad(run, subject, details=_first_of_any(run))
     return run.found(subject, "ok") if run.status == 0 else []
 
 
@@ -151,7 +151,7 @@ def docker(run: Run) -> list[Found]:
         return []
     for line in reversed(run.lines):
         if found := _DOCKER_BROKEN.fullmatch(line):
-            return _bad(run, "build", found.group(1) or found.group(2))
+            return _bad(run, "build", details=found.group(1) or found.group(2))
     return _good(run, "build") if any(_DOCKER_WELL.fullmatch(line) for line in run.lines) else []
 
 
@@ -159,7 +159,7 @@ def _good(run: Run, subject: str) -> list[Found]:
     return run.found(subject, "ok") if run.status in (0, None) else []
 
 
-def _bad(run: Run, subject: str, details: str) -> list[Found]:
+def _bad(run: Run, subject: str, *, details: str) -> list[Found]:
     """Return a failure, unless the exit status says otherwise or is the shell's."""
     return run.found(subject, run.ended("failed", details)) if run.failed or run.status is None else []
 

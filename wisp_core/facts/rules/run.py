@@ -64,7 +64,7 @@ class Run:
         return f"{how}: {details}" if details else how
 
 
-def read_runs(text: str, output: str, status: int | None) -> list[Run]:
+def read_runs(text: str, output: str, *, status: int | None) -> list[Run]:
     """Return the runs of a command line and its output; none where it is not certain what printed the output."""
     line = read_line(text)
     if line is None or status is None:

@@ -28,7 +28,7 @@ PASSED = printed("3 passed in 0.01s")
     ],
 )
 def test_a_name_has_no_folder_no_assignment_and_one_space_between_words(command, name):
-    assert facts(ran(command, PASSED, 0)) == [("tests", name, "passed: 3 passed")]
+    assert facts(ran(command, PASSED, status=0)) == [("tests", name, "passed: 3 passed")]
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_a_name_has_no_folder_no_assignment_and_one_space_between_words(command,
     ],
 )
 def test_what_is_not_certain_gives_nothing(command):
-    assert facts(ran(command, PASSED, 0)) == []
+    assert facts(ran(command, PASSED, status=0)) == []
 
 
 def test_a_pipe_hides_the_exit_status_so_the_runners_own_words_decide():
-    assert facts(ran("pytest | tail -2", printed("1 failed, 2 passed in 0.1s"), 0)) == [
+    assert facts(ran("pytest | tail -2", printed("1 failed, 2 passed in 0.1s"), status=0)) == [
         ("tests", "pytest", "failed: 1 failed, 2 passed")
     ]
-    assert facts(ran("make | tail -2", printed("cc -c tide.c"), 0)) == []
+    assert facts(ran("make | tail -2", printed("cc -c tide.c"), status=0)) == []
 
 
 def test_words_are_unquoted_and_the_name_is_as_it_was_typed():
@@ -96,16 +96,16 @@ def test_a_hostile_command_line_is_read_or_refused(text):
     ],
 )
 def test_a_command_that_did_not_end_by_itself_gives_nothing(note):
-    assert facts(ran("pytest", f"{PASSED}\n{note}", 0)) == []
+    assert facts(ran("pytest", f"{PASSED}\n{note}", status=0)) == []
 
 
 def test_an_exit_status_that_the_output_does_not_state_gives_nothing():
-    assert facts(ran("pytest", PASSED, 1)) == []
-    assert facts(ran("pytest", "3 passed in 0.01s", 0)) == []
-    assert facts(ran("pytest", PASSED, None)) == []
+    assert facts(ran("pytest", PASSED, status=1)) == []
+    assert facts(ran("pytest", "3 passed in 0.01s", status=0)) == []
+    assert facts(ran("pytest", PASSED, status=None)) == []
 
 
 def test_a_summary_that_contradicts_the_exit_status_gives_nothing():
-    assert facts(ran("pytest", printed("1 failed in 0.01s"), 0)) == []
-    assert facts(ran("ruff check", printed("Found 3 errors."), 0)) == []
-    assert facts(ran("ruff check", printed("All checks passed!", 2), 2)) == []
+    assert facts(ran("pytest", printed("1 failed in 0.01s"), status=0)) == []
+    assert facts(ran("ruff check", printed("Found 3 errors."), status=0)) == []
+    assert facts(ran("ruff check", printed("All checks passed!", 2), status=2)) == []

@@ -10,7 +10,7 @@ from wisp_core.tools.machine import memory
 
 
 def test_a_fact_names_its_tool_its_entry_its_event_and_its_turn():
-    (found,) = extract(ran("pytest", printed("3 passed in 0.1s"), 0, entry=8, turn=5), cwd=CWD)
+    (found,) = extract(ran("pytest", printed("3 passed in 0.1s"), status=0, entry=8, turn=5), cwd=CWD)
     assert (found.source, found.tool) == (Source.TOOL, "run_command")
     assert (found.entries, found.events, found.turns) == ((9,), ("result8",), (5, 5))
 
@@ -21,7 +21,7 @@ def test_what_the_turn_puts_around_a_result_is_no_part_of_it():
         + printed("3 passed in 0.1s")
         + "\n[no more tool calls can be made in this turn: answer with what you have]"
     )
-    assert facts(ran("pytest", text, 0)) == [("tests", "pytest", "passed: 3 passed")]
+    assert facts(ran("pytest", text, status=0)) == [("tests", "pytest", "passed: 3 passed")]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,9 @@ def test_what_the_turn_puts_around_a_result_is_no_part_of_it():
     ],
 )
 def test_a_read_file_is_known_by_its_lines(text, value):
-    assert facts(called("read_file", {"path": "src/../tide.py"}, text)) == [("file", "/srv/harbour/tide.py", value)]
+    assert facts(called("read_file", {"path": "src/../tide.py"}, text=text)) == [
+        ("file", "/srv/harbour/tide.py", value)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -49,13 +51,13 @@ def test_a_read_file_is_known_by_its_lines(text, value):
     ],
 )
 def test_a_path_is_absolute(path, name):
-    assert facts(called("read_file", {"path": path}, "1\tx\n[end of file]"))[0][1] == name
+    assert facts(called("read_file", {"path": path}, text="1\tx\n[end of file]"))[0][1] == name
 
 
 def test_a_file_that_was_not_shown_gives_nothing():
     text = "[tide.png is a PNG image of 3 KiB, no text; it is not shown]"
-    assert facts(called("read_file", {"path": "tide.png"}, text)) == []
-    assert facts(called("read_file", {"path": "x"}, "/srv/harbour/x does not exist", ok=False)) == []
+    assert facts(called("read_file", {"path": "tide.png"}, text=text)) == []
+    assert facts(called("read_file", {"path": "x"}, text="/srv/harbour/x does not exist", ok=False)) == []
 
 
 def test_an_edited_file_is_known_by_what_was_added_and_removed():
@@ -66,9 +68,9 @@ def test_an_edited_file_is_known_by_what_was_added_and_removed():
         ("wrote a: b.py: 1,024 lines added, 0 lines removed; its other names (hard links) keep the earlier text", None),
         ("wrote a: b.py: new file, 12 lines", "changed at turn 3 (+12 −0 lines)"),
     ]:
-        found = facts(called("edit_file", {"path": "a: b.py"}, summary + diff))
+        found = facts(called("edit_file", {"path": "a: b.py"}, text=summary + diff))
         assert found == [("file", "/srv/harbour/a: b.py", value or "changed at turn 3 (+1,024 −0 lines)")]
-    assert facts(called("edit_file", {"path": "a"}, "wrote nothing")) == []
+    assert facts(called("edit_file", {"path": "a"}, text="wrote nothing")) == []
 
 
 def test_a_listening_port_is_a_service_and_a_datagram_port_is_none():
@@ -76,43 +78,43 @@ def test_a_listening_port_is_a_service_and_a_datagram_port_is_none():
         "tcp 127.0.0.1:8080  node (pid 311)\ntcp [::]:8080  node (pid 311)\nudp 0.0.0.0:5353  avahi (pid 9)\n"
         "tcp [::]:22  (a process that is not shown to you)"
     )
-    assert facts(called("system_info", {"topic": "ports"}, text)) == [
+    assert facts(called("system_info", {"topic": "ports"}, text=text)) == [
         ("service", "port 8080", "node (pid 311), listening"),
         ("service", "port 22", "(a process that is not shown to you), listening"),
     ]
-    assert facts(called("system_info", {"topic": "ports"}, "[nothing listens]")) == []
+    assert facts(called("system_info", {"topic": "ports"}, text="[nothing listens]")) == []
 
 
 def test_the_machine_is_known_by_memory_disk_and_battery():
-    ((subject, name, value),) = facts(called("system_info", {"topic": "memory"}, "\n".join(memory())))
+    ((subject, name, value),) = facts(called("system_info", {"topic": "memory"}, text="\n".join(memory())))
     assert (subject, name) == ("machine", "memory")
     assert value.endswith(" available")
     disk = "/boot (vfat): 6 MiB of 1 GiB used (1 %), 1 GiB free\n/ (ext4): 9 GiB of 20 GiB used (45 %), 11 GiB free"
-    assert facts(called("system_info", {"topic": "disk"}, disk)) == [
+    assert facts(called("system_info", {"topic": "disk"}, text=disk)) == [
         ("machine", "disk", "9 GiB of 20 GiB used (45 %), 11 GiB free")
     ]
-    assert facts(called("system_info", {"topic": "battery"}, "battery: 80 %, plugged in")) == [
+    assert facts(called("system_info", {"topic": "battery"}, text="battery: 80 %, plugged in")) == [
         ("machine", "battery", "80 %, plugged in")
     ]
-    assert facts(called("system_info", {"topic": "battery"}, "[there is no battery]")) == []
-    assert facts(called("system_info", {"topic": "processes"}, "3 processes")) == []
+    assert facts(called("system_info", {"topic": "battery"}, text="[there is no battery]")) == []
+    assert facts(called("system_info", {"topic": "processes"}, text="3 processes")) == []
 
 
 def test_an_answer_is_the_persons_and_no_answer_records_nothing():
     asked = {"question": "Which port\nshould it use? " + "x" * 100}
-    (found,) = extract(called("ask", asked, "the person answered: 8080\n- and no other"), cwd=CWD)
+    (found,) = extract(called("ask", asked, text="the person answered: 8080\n- and no other"), cwd=CWD)
     assert (found.subject, found.value, found.source) == ("answer", "8080 - and no other", Source.PERSON)
     assert found.name.startswith("Which port should it use? x")
     assert len(found.name) == 80
-    assert facts(called("ask", asked, "nobody could be asked; go on with what is known", ok=False)) == []
+    assert facts(called("ask", asked, text="nobody could be asked; go on with what is known", ok=False)) == []
 
 
 def test_the_newest_of_an_identity_stands():
     entries = [
-        *ran("pytest", printed("1 failed in 0.1s", 1), 1, entry=1),
-        *called("read_file", {"path": "a"}, "1\tx\n[end of file]", entry=3),
-        *called("edit_file", {"path": "./a"}, "wrote ./a: 2 lines added, 0 lines removed\n", entry=5),
-        *ran("pytest", printed("1 passed in 0.1s"), 0, entry=7),
+        *ran("pytest", printed("1 failed in 0.1s", 1), status=1, entry=1),
+        *called("read_file", {"path": "a"}, text="1\tx\n[end of file]", entry=3),
+        *called("edit_file", {"path": "./a"}, text="wrote ./a: 2 lines added, 0 lines removed\n", entry=5),
+        *ran("pytest", printed("1 passed in 0.1s"), status=0, entry=7),
     ]
     assert facts(entries) == [
         ("file", "/srv/harbour/a", "changed at turn 3 (+2 −0 lines)"),
@@ -123,9 +125,9 @@ def test_the_newest_of_an_identity_stands():
 def test_of_more_than_twelve_the_outcomes_stay_and_then_the_newest():
     ports = "\n".join(f"tcp 127.0.0.1:{8000 + n}  node (pid {n})" for n in range(40))
     entries = [
-        *ran("pytest", printed("1 passed in 0.1s"), 0, entry=1),
-        *called("system_info", {"topic": "ports"}, ports, entry=3),
-        *called("read_file", {"path": "a"}, "1\tx\n[end of file]", entry=5),
+        *ran("pytest", printed("1 passed in 0.1s"), status=0, entry=1),
+        *called("system_info", {"topic": "ports"}, text=ports, entry=3),
+        *called("read_file", {"path": "a"}, text="1\tx\n[end of file]", entry=5),
     ]
     found = facts(entries)
     assert len(found) == 12
@@ -138,7 +140,7 @@ def test_of_more_than_twelve_the_outcomes_stay_and_then_the_newest():
 )
 def test_arguments_of_another_form_give_nothing(arguments):
     for tool in ("read_file", "edit_file", "system_info", "ask", "run_command", "elsewhere__read_file"):
-        assert facts(called(tool, arguments, "1\tx\n[end of file]", status=0)) == []
+        assert facts(called(tool, arguments, text="1\tx\n[end of file]", status=0)) == []
 
 
 def test_a_conversation_starts_with_its_folder_and_its_branch():

@@ -42,12 +42,12 @@ def read(row):
 
 @pytest.mark.parametrize("row", INDEX, ids=lambda row: row["file"].removesuffix(".txt"))
 def test_an_output_gives_its_facts_and_no_other(row):
-    assert facts(ran(row["command"], read(row), row["status"])) == [tuple(fact) for fact in row["facts"]]
+    assert facts(ran(row["command"], read(row), status=row["status"])) == [tuple(fact) for fact in row["facts"]]
 
 
 @pytest.mark.parametrize("row", INDEX, ids=lambda row: row["file"].removesuffix(".txt"))
 def test_the_persons_own_command_gives_the_same_facts_as_its_source(row):
-    found = extract(person_ran(row["command"], read(row), row["status"]), cwd="/srv/harbour")
+    found = extract(person_ran(row["command"], read(row), status=row["status"]), cwd="/srv/harbour")
     assert [[each.subject, each.name, each.value] for each in found] == row["facts"]
     assert {each.source for each in found} <= {"person_command"}
     assert all((each.tool, each.entries, each.events) == ("", (1,), ("command1",)) for each in found)
@@ -75,4 +75,4 @@ def test_the_table_is_large_real_and_holds_what_gives_nothing():
 
 @pytest.mark.parametrize("reader", ["cat run.log", "less run.log", "grep -n . run.log", "./run", "echo done"])
 def test_no_output_gives_anything_to_a_command_that_did_not_make_it(reader):
-    assert [row["file"] for row in INDEX if facts(ran(reader, read(row), row["status"]))] == []
+    assert [row["file"] for row in INDEX if facts(ran(reader, read(row), status=row["status"]))] == []

@@ -8,7 +8,7 @@ from wisp_core.records import CallContent, CommandContent, Entry, EntryKind, Out
 CWD = "/srv/harbour"
 
 
-def called(tool, arguments, text, *, status=None, ok=True, entry=1, turn=3):
+def called(tool, arguments, *, text, status=None, ok=True, entry=1, turn=3):
     """The two entries of a call; the output's id is `entry` + 1."""
     call = f"call{entry}"
     return [
@@ -27,9 +27,9 @@ def called(tool, arguments, text, *, status=None, ok=True, entry=1, turn=3):
     ]
 
 
-def ran(command, text, status, **given):
+def ran(command, text, *, status, **given):
     """The entries of a `run_command` call."""
-    return called("run_command", {"command": command}, text, status=status, ok=status == 0, **given)
+    return called("run_command", {"command": command}, text=text, status=status, ok=status == 0, **given)
 
 
 def printed(out, status=0, *, err=""):
@@ -38,7 +38,7 @@ def printed(out, status=0, *, err=""):
     return f"exit status: {status}\n{streams or '[no output]'}".rstrip("\n")
 
 
-def person_ran(command, text, status, *, entry=1, turn=3):
+def person_ran(command, text, *, status, entry=1, turn=3):
     """The entry of the person's own command."""
     content = CommandContent(command, text, status, "call")
     return [Entry(entry, "e", EntryKind.COMMAND, turn, "", content, sources=("command1",))]
