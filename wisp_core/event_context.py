@@ -142,7 +142,7 @@ class OutputKept(EventData):
 
 
 class FactRecorded(EventData):
-    """Written when a fact gets a version."""
+    """Written when a fact gets a version; `entries`, `events` and `turns` (first and last) say where it came from."""
 
     name = "fact.recorded"
     fact: str
@@ -152,38 +152,48 @@ class FactRecorded(EventData):
     value: str
     source: str
     version: int
+    method: str = ""
+    tool: str = ""
+    entries: list[int] = []
+    events: list[str] = []
+    turns: tuple[int, int] | None = None
+    unsupported: bool = False
 
 
 class FactProposed(FactRecorded):
-    """Written when a permanent fact waits for the person."""
+    """Written when a fact, new or known, waits for the person to keep it as permanent; `by` is who asks."""
 
     name = "fact.proposed"
+    by: str = ""
 
 
 class FactChanged(EventData):
-    """The shape that the events about one known fact share; never written itself."""
+    """The shape that the events about one known fact share; never written itself.
+
+    `by` is the source that made the change, `into` the fact that now stands in its place.
+    """
 
     name = ""
     fact: str
     by: str = "person"
-    scope: str | None = None
+    into: str = ""
     reason: str = ""
 
 
 class FactKept(FactChanged):
-    """Written when the person keeps a proposed fact."""
+    """Written when the person keeps a proposed fact: `into` is the permanent one."""
 
     name = "fact.kept"
 
 
 class FactDropped(FactChanged):
-    """Written when the person drops a proposed fact."""
+    """Written when the person drops a proposal: the fact stays in its thread."""
 
     name = "fact.dropped"
 
 
 class FactSuperseded(FactChanged):
-    """Written when a newer version takes a fact's place."""
+    """Written when a fact gives way to a newer version, or to another source's fact that says the same."""
 
     name = "fact.superseded"
 
@@ -195,18 +205,20 @@ class FactDeleted(FactChanged):
 
 
 class FactScopeChanged(FactChanged):
-    """Written when the person moves a fact to another scope."""
+    """Written when a fact is moved to `scope`: `into` is the fact there, the old copy stays as history."""
 
     name = "fact.scope.changed"
+    scope: str
 
 
 class FactConflictRaised(FactChanged):
-    """Written when two sources of equal standing disagree."""
+    """Written when current facts of different sources disagree: `fact` is the winner, `other` says otherwise."""
 
     name = "fact.conflict.raised"
+    other: str
 
 
 class FactConflictResolved(FactChanged):
-    """Written when a conflict was settled."""
+    """Written when a conflict is over: `fact` is what stands, or stood last."""
 
     name = "fact.conflict.resolved"

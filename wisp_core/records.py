@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from wisp_core.fact import Fact
+
 JsonObject: TypeAlias = dict[str, Any]
 
 
@@ -247,23 +249,6 @@ class Summary:
     time: str
     event: str
     model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A versioned assertion about {scope, subject, name} with who asserted it and where."""
-
-    id: str
-    scope: str
-    subject: str
-    name: str
-    value: str
-    source: str
-    version: int
-    turn: int
-    time: str
-    event: str
-    state: str = "current"
 
 
 @dataclass(slots=True)

@@ -141,6 +141,40 @@ class Output(Section):
     margin_share: float = Field(0.02, ge=0, lt=1)
 
 
+class Kind(Section):
+    """A kind of facts that is added or changed; what is not given stays as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+    temporal_class: Literal["permanent", "dynamic", "ephemeral"] | None = Field(None, alias="class")
+    normaliser: Literal["text", "command", "path", "port", "none"] | None = None
+    distil: bool | None = None
+    description: str | None = Field(None, min_length=1)
+
+
+class Facts(Section):
+    """What wisp remembers: `share` of the window for the facts of a request, `summary_share` for the summary.
+
+    `block_share` bounds the whole earlier block, and statements fill what is left of it. The floors in bytes give way
+    to it in a small window. A kind is found by its subject. `turn_facts` are extracted a turn at most. A summary is
+    written once `summary_batch_turns` wait for it, in one call with the distilled facts with `summary_with_facts`.
+    """
+
+    enabled: bool = True
+    stated: bool = True
+    share: float = Field(0.10, gt=0, le=1)
+    summary_share: float = Field(0.05, ge=0, le=1)
+    block_share: float = Field(0.20, gt=0, le=1)
+    least_bytes: int = Field(1 * KIB, ge=0)
+    stated_least_bytes: int = Field(1 * KIB, ge=0)
+    summary_least_bytes: int = Field(512, ge=0)
+    turn_facts: int = Field(12, ge=0)
+    kinds: dict[str, Kind] = {}
+    distil: bool = True
+    summary: bool = True
+    summary_batch_turns: int = Field(3, ge=1)
+    summary_with_facts: bool = True
+
+
 class Settings(Section):
     """All settings of wisp; `protected_paths` are paths and patterns that are never read nor edited."""
 
@@ -155,6 +189,7 @@ class Settings(Section):
     tools: Tools = Tools()
     outputs: Outputs = Outputs()
     output: Output = Output()
+    facts: Facts = Facts()
     permissions: Permissions = Permissions()
     protected_paths: list[str] = []
     timeouts: Timeouts = Timeouts()

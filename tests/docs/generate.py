@@ -4,7 +4,8 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -82,7 +83,7 @@ def settings_page() -> str:
     for prefix, section in sections(Settings, ""):
         parts.append(f"## {f'`{prefix}`' if prefix else 'At the top'}\n{sentence(section)}\n")
         rows = [
-            f"| `{join(prefix, name)}` | {kind(field)} | {default(field)} | {bounds(field)} |"
+            f"| `{join(prefix, field.alias or name)}` | {kind(field)} | {default(field)} | {bounds(field)} |"
             for name, field in section.model_fields.items()
             if section_of(field) is None
         ]
@@ -135,6 +136,10 @@ def spell(annotation: Any) -> str:
     """Return a type in the words of JSON where it has one."""
     if get_origin(annotation) is Literal:
         return " | ".join(json.dumps(choice) for choice in get_args(annotation))
+    if get_origin(annotation) in (Union, UnionType) and any(
+        get_origin(part) is Literal for part in get_args(annotation)
+    ):
+        return " | ".join("null" if part is NoneType else spell(part) for part in get_args(annotation))
     if get_args(annotation):
         text = str(annotation)
         for module in ("typing.", "wisp_core.event_shape.", "wisp_core.settings."):

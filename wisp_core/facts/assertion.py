@@ -20,6 +20,8 @@ class Assertion:
 
     `method` says how it was found (`stated`, `inferred`, `noted`, `distilled: the person said`, …), `tool` names the
     tool of a tool's. `entries` and `events` are where it came from, `turns` the first and the last turn of that.
+    `unsupported` flags a value that its source was never shown (F17). `corrects` are the ids of facts that the person
+    takes back with it (F14); of another source it counts for nothing.
     """
 
     subject: str
@@ -31,3 +33,5 @@ class Assertion:
     entries: tuple[int, ...] = ()
     events: tuple[str, ...] = ()
     turns: tuple[int, int] | None = None
+    unsupported: bool = False
+    corrects: tuple[str, ...] = ()

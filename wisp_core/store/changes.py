@@ -4,11 +4,11 @@ from bisect import insort
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
+from wisp_core.fact import Fact
 from wisp_core.records import (
     Entry,
     EntryKind,
     EntryState,
-    Fact,
     InstructionsContent,
     Plan,
     Summary,
@@ -62,11 +62,22 @@ class FactPut:
 
 
 @dataclass(frozen=True, slots=True)
+class EndPut:
+    """A fact that another thread recorded is over; that thread's own record does not hear of it."""
+
+    event: str
+    fact: str
+    state: str
+    superseded_by: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cleared:
     """Everything that the thread held is gone; its row stays, so that nothing older brings it back."""
 
 
-Change: TypeAlias = EntryPut | TurnPut | PlanPut | InstructionsPut | SummaryPut | FactPut | Cleared
+Change: TypeAlias = EntryPut | TurnPut | PlanPut | InstructionsPut | SummaryPut | FactPut | EndPut | Cleared
 
 
 def absorb(record: ThreadRecord, change: Change) -> None:
@@ -84,6 +95,8 @@ def absorb(record: ThreadRecord, change: Change) -> None:
             record.summaries = (*record.summaries, summary)[-KEPT_SUMMARIES:]
         case FactPut(fact):
             record.facts[fact.id] = fact
+        case EndPut():
+            pass
         case Cleared():
             _clear(record)
         case _:

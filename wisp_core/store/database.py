@@ -159,7 +159,9 @@ class Database:
                 record.calls[entry.wire_id] = entry.id
         turns = [rows.turn_of(row) for row in await self._of(thread, rows.TURN_COLUMNS, table="turns", order="number")]
         record.turns = {turn.number: turn for turn in turns}
-        facts = [rows.fact_of(row) for row in await self._of(thread, rows.FACT_COLUMNS, table="facts", order="rowid")]
+        facts = [
+            rows.fact_of(row, thread) for row in await self._of(thread, rows.FACT_COLUMNS, table="facts", order="rowid")
+        ]
         record.facts = {fact.id: fact for fact in facts}
         summaries = await self._of(thread, rows.SUMMARY_COLUMNS, table="summaries", order="rowid")
         record.summaries = tuple(rows.summary_of(row) for row in summaries)

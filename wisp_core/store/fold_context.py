@@ -20,8 +20,9 @@ from wisp_core.events import (
     FactScopeChanged,
     FactSuperseded,
 )
-from wisp_core.records import Content, Cut, EntryKind, EntryState, Fact, Summary, ThreadRecord
-from wisp_core.store.changes import Change, EntryPut, FactPut, SummaryPut
+from wisp_core.fact import Fact, FactState, Proposal
+from wisp_core.records import Content, Cut, EntryKind, EntryState, Summary, ThreadRecord
+from wisp_core.store.changes import Change, EndPut, EntryPut, FactPut, SummaryPut
 
 Contents: TypeAlias = Mapping[int, Content]
 
@@ -80,6 +81,12 @@ def _summarised(record: ThreadRecord, event: Event) -> Iterator[Change]:
 
 def _recorded(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
+    proposed = isinstance(data, FactProposed)
+    proposal, by = (Proposal.WAITING, data.by) if proposed else (Proposal.NONE, "")
+    known = record.facts.get(data.fact)
+    if proposed and known is not None:
+        yield FactPut(replace(known, proposal=proposal, proposed_by=by))
+        return
     yield FactPut(
         Fact(
             id=data.fact,
@@ -92,24 +99,44 @@ def _recorded(record: ThreadRecord, event: Event) -> Iterator[Change]:
             turn=record.last_turn if event.turn is None else event.turn,
             time=event.time,
             event=event.id,
-            state="proposed" if isinstance(data, FactProposed) else "current",
+            method=data.method,
+            tool=data.tool,
+            entries=tuple(data.entries),
+            events=tuple(data.events),
+            turns=data.turns,
+            unsupported=data.unsupported,
+            proposal=proposal,
+            proposed_by=by,
+            session=event.session,
+            thread=record.id,
         )
     )
 
 
-_STATES: dict[type[EventData], str] = {
-    FactKept: "current",
-    FactDropped: "dropped",
-    FactSuperseded: "superseded",
-    FactDeleted: "deleted",
+_ENDS: dict[type[EventData], FactState] = {
+    FactKept: FactState.SUPERSEDED,
+    FactSuperseded: FactState.SUPERSEDED,
+    FactScopeChanged: FactState.SUPERSEDED,
+    FactDeleted: FactState.DELETED,
 }
 
 
-def _restated(record: ThreadRecord, event: Event) -> Iterator[Change]:
+def _ended(record: ThreadRecord, event: Event) -> Iterator[Change]:
+    data: Any = event.data
+    state, fact = _ENDS[type(data)], record.facts.get(data.fact)
+    if fact is None:
+        # A permanent fact, or one of the session, that another thread recorded.
+        yield EndPut(event.id, data.fact, state, data.into, event.time)
+    elif fact.state == FactState.CURRENT:
+        proposal = Proposal.KEPT if isinstance(data, FactKept) else fact.proposal
+        yield FactPut(replace(fact, state=state, superseded_by=data.into, proposal=proposal))
+
+
+def _dropped(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     fact = record.facts.get(data.fact)
     if fact is not None:
-        yield FactPut(replace(fact, state=_STATES.get(type(data), fact.state), scope=data.scope or fact.scope))
+        yield FactPut(replace(fact, proposal=Proposal.DROPPED))
 
 
 CONTEXT_EFFECTS: dict[type[EventData], Callable[[ThreadRecord, Event], Iterator[Change]]] = {
@@ -119,9 +146,9 @@ CONTEXT_EFFECTS: dict[type[EventData], Callable[[ThreadRecord, Event], Iterator[
     ContextSummary: _summarised,
     FactRecorded: _recorded,
     FactProposed: _recorded,
-    FactKept: _restated,
-    FactDropped: _restated,
-    FactSuperseded: _restated,
-    FactDeleted: _restated,
-    FactScopeChanged: _restated,
+    FactDropped: _dropped,
+    FactKept: _ended,
+    FactSuperseded: _ended,
+    FactDeleted: _ended,
+    FactScopeChanged: _ended,
 }

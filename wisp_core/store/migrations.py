@@ -63,4 +63,31 @@ _FIRST: Step = (
     "CREATE INDEX queue_by_thread ON queue (thread, id)",
 )
 
-STEPS: tuple[Step, ...] = (_FIRST,)
+_FACTS: Step = (
+    "ALTER TABLE facts ADD COLUMN method TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE facts ADD COLUMN tool TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE facts ADD COLUMN entries TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE facts ADD COLUMN events TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE facts ADD COLUMN turns TEXT",
+    "ALTER TABLE facts ADD COLUMN superseded_by TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE facts ADD COLUMN unsupported INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE facts ADD COLUMN proposal TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE facts ADD COLUMN proposed_by TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE facts ADD COLUMN session TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX facts_of_sessions ON facts (session) WHERE scope = 'session'",
+    "CREATE INDEX facts_waiting ON facts (thread) WHERE proposal = 'waiting'",
+    # What a thread made permanent; it stays when the thread is deleted.
+    """CREATE TABLE permanent (
+        thread TEXT NOT NULL, id TEXT NOT NULL, scope TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL,
+        value TEXT NOT NULL, source TEXT NOT NULL, version INTEGER NOT NULL, turn INTEGER NOT NULL, time TEXT NOT NULL,
+        event TEXT NOT NULL, state TEXT NOT NULL, method TEXT NOT NULL, tool TEXT NOT NULL, entries TEXT NOT NULL,
+        events TEXT NOT NULL, turns TEXT, superseded_by TEXT NOT NULL, unsupported INTEGER NOT NULL,
+        proposal TEXT NOT NULL, proposed_by TEXT NOT NULL, session TEXT NOT NULL, PRIMARY KEY (thread, id)
+    ) STRICT""",
+    # Which shared facts another thread than their own ended, by the event that did.
+    """CREATE TABLE ends (
+        event TEXT PRIMARY KEY, fact TEXT NOT NULL, state TEXT NOT NULL, superseded_by TEXT NOT NULL, time TEXT NOT NULL
+    ) STRICT""",
+)
+
+STEPS: tuple[Step, ...] = (_FIRST, _FACTS)

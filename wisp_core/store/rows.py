@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias, assert_never
 
+from wisp_core.fact import Fact, FactScope
 from wisp_core.records import (
     CONTENT_TYPES,
     Content,
@@ -12,7 +13,6 @@ from wisp_core.records import (
     Entry,
     EntryKind,
     EntryState,
-    Fact,
     InstructionsContent,
     Mode,
     Origin,
@@ -30,6 +30,7 @@ from wisp_core.store.changes import (
     KEPT_SUMMARIES,
     Change,
     Cleared,
+    EndPut,
     EntryPut,
     FactPut,
     InstructionsPut,
@@ -47,7 +48,10 @@ ENTRY_COLUMNS = (
 )
 PLAN_COLUMNS = "event, turn, step, entries, earlier, now, instructions, settings, sha256, answered"
 SUMMARY_COLUMNS = "version, text, turns, highest, turn, time, event, model"
-FACT_COLUMNS = "id, scope, subject, name, value, source, version, turn, time, event, state"
+FACT_COLUMNS = (
+    "id, scope, subject, name, value, source, version, turn, time, event, state, method, tool, entries, events, turns, "
+    "superseded_by, unsupported, proposal, proposed_by, session"
+)
 TURN_COLUMNS = "number, prompt, time, outcome, error, ended"
 
 _HELD = ("entries", "turns", "plans", "instructions", "summaries", "facts")
@@ -77,6 +81,10 @@ _CUT_SUMMARIES = (
     f"(SELECT rowid FROM summaries WHERE thread = ? ORDER BY rowid DESC LIMIT {KEPT_SUMMARIES})"
 )
 _PUT_FACT = _upsert("facts", FACT_COLUMNS, keys=("thread", "id"))
+_PUT_PERMANENT = _upsert("permanent", FACT_COLUMNS, keys=("thread", "id"))
+_PUT_END = (
+    "INSERT INTO ends (event, fact, state, superseded_by, time) VALUES (?, ?, ?, ?, ?) ON CONFLICT (event) DO NOTHING"
+)
 _PUT_THREAD = (
     _upsert("threads", f"last_turn, {THREAD_COLUMNS}", keys=("id",))
     .replace("(thread,", "(id,")
@@ -114,7 +122,11 @@ def put_change(thread: str, change: Change) -> tuple[Statement, ...]:
             row = (thread, *(getattr(summary, name) for name in SUMMARY_COLUMNS.split(", ")))
             return ((_PUT_SUMMARY, row), (_CUT_SUMMARIES, (thread, thread)))
         case FactPut(fact):
-            return ((_PUT_FACT, (thread, *(getattr(fact, name) for name in FACT_COLUMNS.split(", ")))),)
+            row = (thread, *_fact_row(fact))
+            shared = fact.scope == FactScope.PERMANENT
+            return ((_PUT_FACT, row), (_PUT_PERMANENT, row)) if shared else ((_PUT_FACT, row),)
+        case EndPut():
+            return ((_PUT_END, (change.event, change.fact, change.state, change.superseded_by, change.time)),)
         case Cleared():
             return tuple((f"DELETE FROM {table} WHERE thread = ?", (thread,)) for table in _HELD)
         case _:
@@ -196,9 +208,13 @@ def summary_of(row: Row) -> Summary:
     return Summary(*row)
 
 
-def fact_of(row: Row) -> Fact:
-    """Return the fact of a row of `FACT_COLUMNS`."""
-    return Fact(*row)
+def fact_of(row: Row, thread: str) -> Fact:
+    """Return the fact of a row of `FACT_COLUMNS` that `thread` recorded."""
+    values = dict(zip(FACT_COLUMNS.split(", "), row, strict=True))
+    for name in ("entries", "events", "turns"):
+        values[name] = None if values[name] is None else tuple(json.loads(values[name]))
+    values["unsupported"] = bool(values["unsupported"])
+    return Fact(**values, thread=thread)
 
 
 def dump_content(content: Content) -> str:
@@ -228,6 +244,15 @@ def _entry_row(entry: Entry) -> Row:
         *(entry.id, entry.wire_id, entry.kind.value, entry.turn, entry.time, entry.origin.value, entry.state.value),
         *(entry.dropped_by, entry.dropped_at, entry.referenced_at, entry.reference),
         *(_json(entry.sources), _json(cuts), content),
+    )
+
+
+def _fact_row(fact: Fact) -> Row:
+    return (
+        *(fact.id, fact.scope, fact.subject, fact.name, fact.value, fact.source, fact.version, fact.turn, fact.time),
+        *(fact.event, fact.state, fact.method, fact.tool, _json(fact.entries), _json(fact.events)),
+        *(None if fact.turns is None else _json(fact.turns), fact.superseded_by, int(fact.unsupported)),
+        *(fact.proposal, fact.proposed_by, fact.session),
     )
 
 

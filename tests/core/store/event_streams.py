@@ -19,10 +19,12 @@ from wisp_core.events import (
     Event,
     EventData,
     FactDeleted,
+    FactDropped,
     FactKept,
     FactProposed,
     FactRecorded,
     FactScopeChanged,
+    FactSuperseded,
     ModeChanged,
     ModelChanged,
     PermissionGranted,
@@ -56,7 +58,7 @@ NAMES = (
 )
 TEXT = st.text(st.characters(), max_size=12)
 OPS = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 10_000), TEXT), max_size=60)
-PROJECTED = ("threads", "entries", "turns", "plans", "instructions", "summaries", "facts")
+PROJECTED = ("threads", "entries", "turns", "plans", "instructions", "summaries", "facts", "permanent", "ends")
 
 
 def start(text: str = "core") -> ThreadStart:
@@ -133,7 +135,7 @@ def _datas(record: ThreadRecord, events: list[Event], *, name: str, number: int,
         "fact": [_fact(text, number)],
         "facts": [_fact(text, number), _fact(text, number + 1), TurnEnd(outcome="done")],
         "change": [
-            (FactKept, FactDeleted, FactScopeChanged)[number % 3](fact=f"f{number % 4}", scope=text or None),
+            _changed_fact(number, text),
         ],
         "model": [ModelChanged(model=text)],
         "mode": [ModeChanged(mode=("plan", "ask", "auto", "odd")[number % 4])],
@@ -169,8 +171,25 @@ def _condensed(drops: list[int]) -> ContextCondensation:
 def _fact(text: str, number: int) -> FactRecorded:
     kind = FactProposed if number % 5 == 0 else FactRecorded
     return kind(
-        fact=f"f{number % 4}", scope="thread", subject="s", key="k", value=text, source="person", version=number
+        fact=f"f{number % 4}",
+        scope=("thread", "permanent", "session", "odd")[number % 7 % 4],
+        subject="s",
+        key="k",
+        value=text,
+        source="person",
+        version=number,
+        entries=[number % 5],
+        events=[text],
+        turns=(1, number) if number % 3 else None,
+        unsupported=number % 2 == 0,
     )
+
+
+def _changed_fact(number: int, text: str) -> EventData:
+    fact, into = f"f{number % 6}", f"f{number % 4}"
+    if number % 5 == 0:
+        return FactScopeChanged(fact=fact, scope=text, into=into)
+    return (FactKept, FactDeleted, FactDropped, FactSuperseded)[number % 4](fact=fact, into=into)
 
 
 def _latest(events: list[Event], name: str, *, number: int) -> str:
