@@ -46,7 +46,7 @@ _FIRST_PERSON = _words(
     r"""(?<![\w'’])(?:i|we)(?:['’](?:m|ve|re|d|ll))?\ (?!(?:am\ |are\ )?(?:not\ |also\ |just\ |still\ |really\ )*
         (?:think|thought|guess|believe|suppose|wonder|hope|see|saw|mean|meant|get|got|try|trying|tried|ran|understand|know|
         getting|wondering|looking|sure|afraid|sorry|asking|asked|curious|stuck|confused|happy|glad|seeing|
-        (?:don['’]?t|didn['’]?t|do\ not|did\ not|can['’]?t|cannot|can\ not|couldn['’]?t)\ \w+)\b)
+        have\ no\ idea|(?:don['’]?t|didn['’]?t|do\ not|did\ not|can['’]?t|cannot|can\ not|couldn['’]?t)\ \w+)\b)
         | (?<!\w)(?:my|our|mine|ours)\b""",
 )
 _SELF = _words(
@@ -86,9 +86,10 @@ _ASKS = _words(
 )
 _SUPPOSES = _words(
     r"""\b(?:if|suppose|supposing|imagine|assume|assuming|pretend|hypothetical(?:ly)?|perhaps|maybe|possibly|might|
-        could|would(?!\ (?:rather|prefer))|wish|in\ case|unless|let['’]?s\ say|what\ if|for\ (?:example|instance)|e\.g|
-        as\ though|(?:were|had|should)\ (?:i|we|the|it|he|she|they)\b|supposedly|apparently|falls|wenn|angenommen|
-        vielleicht|peut-être|supposons|quizás|supongamos|forse)\b | ^say\ (?:we|i|that|the|my|our)\b | 如果 | もし
+        could|would(?!\ (?:rather|prefer))|wish|in\ case|unless|let['’]?s\ say|what\ if|e\.g|
+        (?:for|as)\ (?:an\ )?(?:example|instance)|as\ though|(?:were|had|should)\ (?:i|we|the|it|he|she|they)\b
+        |supposedly|apparently|falls|wenn|angenommen|vielleicht
+        |peut-être|supposons|quizás|supongamos|forse)\b | ^say\ (?:we|i|that|the|my|our)\b | 如果 | もし
         | ^(?:si|se|als|om|jeśli|если)\ """
 )
 _WISH = (
@@ -101,11 +102,12 @@ _NEED = r"(?:needs?|requires?|expects?|expected|always|never|must|has\ to|have\ 
 _SOMEONE = (
     r"(?:boss|manager|client|customer|user|lead|wife|husband|partner|friend|colleague|co-?worker|designer|developer|people|"
     r"person|marketing|sales|management|staff|guy|man|woman|son|daughter|mother|father|parent|ceo|cto|teacher|student|doctor|"
-    r"folk|stakeholder|sponsor|investor|owner|reviewer|department)s?"
+    r"folk|stakeholder|sponsor|investor|owner|reviewer|department|board|committee|team|company|vendor|landlord)s?"
 )
 _OTHERS = re.compile(
     rf"""^(?:he|she|they|people|everyone|everybody|someone|somebody|most|some|many|others|nobody)\b
-        | ^(?!(?:i|we|you|please|and|also|but)\b|(?:i|we|you)['’])(?:[^\s,;:]+\ ){{1,5}}?
+        | ^(?!(?:please|and|also|but|never|always|remember|must|do|don['’]?t|let)\b)
+          (?:(?!(?:i|we|you)\b)[^\s,;:]+\ ){{1,5}}?
           (?:(?:also|really|always|never|still|just|only|often|both|all|usually|clearly|then)\ )*{_WISH}
         | ^(?:[^\s,;:]+\ ){{0,3}}{_SOMEONE}\ (?:[^\s,;:]+\ ){{0,2}}?{_NEED}
         | \b(?:according\ to|as\ \w+\ (?:\w+\ )?(?:says?|said|puts?\ it|wrote)) | \b(?:he|she|they)\ {_WISH}""",
@@ -132,8 +134,9 @@ _CONCRETE = {
     ),
     "version": re.compile(r"\bv?\d+(?:\.\d+)+\b|\bversion \d+"),
     "ticket": re.compile(r"\b[A-Z][A-Z0-9]+-\d+\b|(?<!\w)#\d+\b"),
-    "name": re.compile(
-        r"(?<=[\w,:] )(?!I\b)[A-Z][\w-]+|\S+@\S+\.\w+|\b[\w-]+(?:\.[\w-]+){2,}\b|(?<!\S)(?:~|\.{0,2})/[\w.-]+|\b\w+_\w+\b|https?://"
+    "name": re.compile(r"(?<=[\w,:] )(?!I\b)[A-Z][\w-]+"),
+    "identifier": re.compile(
+        r"\S+@\S+\.\w+|\b[\w-]+(?:\.[\w-]+){2,}\b|(?<!\S)(?:~|\.{0,2})/[\w.-]+|\b\w+_\w+\b|https?://"
     ),
 }
 _BLOB = re.compile(r"[^\s/]{120,}")
@@ -144,7 +147,7 @@ _NOT_NAMED = (
 NAMED = _words(
     rf"""(?:^|(?<=[\s,:]))(?P<owner>my|our|the|this)\ (?!{_NOT_NAMED})
         (?P<name>(?:(?!is\b|are\b|was\b)[^\s,;:=]+\ ){{0,5}}?[^\s,;:=]+)
-        \ (?:is|are|was|=|will\ be|is\ called|is\ named|goes\ by|stays|remains|equals|to|ist|est)
+        \ (?:is\ called|is\ named|is|are|was|=|will\ be|goes\ by|stays|remains|equals|to|ist|est)
         \ (?:now\ |actually\ )?(?P<value>\S.*)"""
 )
 ASSIGNED = re.compile(r"^(?P<name>[^\W\d][\w. -]{0,60}?)\s*=\s*(?P<value>[^\s=(\[{][^={}()\[\]]{0,200})$")
@@ -242,7 +245,7 @@ def named(clause: str) -> tuple[str, str]:
     match = NAMED.search(clause)
     if match:
         value = match["value"].rstrip(" .!;,")
-        if match["owner"].lower() in ("my", "our") or not _PLAIN.match(value):
+        if match["owner"].lower() in ("my", "our") or value[:1].isupper() or not _PLAIN.match(value):
             return match["name"].casefold(), value
         return "", ""
     match = None if _ENGLISH.search(clause) else _FOREIGN.search(clause)

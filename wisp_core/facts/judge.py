@@ -13,20 +13,27 @@ from wisp_core.facts.stated import CLAUSE_MOST, Statement
 from wisp_core.requests import Message, ModelRequest, Role
 
 JUDGED_MOST = 40
-"""The newest statements are asked about, no more at once: a small model takes a fifth of a second for each."""
+"""No more are asked about at once, the newest: a small model takes a fifth of a second for each."""
 ANSWER_TOKENS = 16
 
 _RULES = """\
-You sort the sentences that a person wrote. Answer yes when the sentence tells a name, a number, a date, a place, a \
-choice or a rule that the person may ask for later. Answer no when it is a greeting, a request, a remark or a feeling."""
-# Nothing in the examples is a value that could be copied.
+Does the sentence hold a name, a number, a date, a place, a choice or a rule worth writing down?"""
+# None of the examples holds a value to copy. Yes and no take turns: so small a model repeats what it said last.
 _EXAMPLES = (
-    ("The NAME of the THING is VALUE", "yes"),
     ("thank you, that helped", "no"),
-    ("Always do THING before OTHER", "yes"),
+    ("The NAME of the THING is VALUE", "yes"),
     ("I am not happy with that", "no"),
-    ("We decided on VALUE", "yes"),
+    ("Always do THING before OTHER", "yes"),
     ("we should go on with the next part", "no"),
+    ("We decided on VALUE", "yes"),
+    ("now we have to see", "no"),
+    ("my NAME is VALUE", "yes"),
+    ("I must say it is nice", "no"),
+    ("I live in PLACE", "yes"),
+    ("let me try that", "no"),
+    ("the THING moved to DATE", "yes"),
+    ("that is better", "no"),
+    ("I never understand this", "no"),
 )
 
 

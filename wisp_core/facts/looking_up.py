@@ -86,7 +86,15 @@ def _distinct(text: str) -> list[str]:
     if len(text) > 2 * TEXT_MOST:
         text = f"{text[:TEXT_MOST]}\n{text[-TEXT_MOST:]}"
     found: dict[str, str] = {}
-    for word, _, _ in words_of(text):
-        if word not in STOP_WORDS and (len(word) > 1 or word.isdigit()):
-            found.setdefault(stem(word), word)
+    for match in _WORD.finditer(text):
+        for word in _content(match.group()):
+            if word not in STOP_WORDS and len(word) > 1:
+                found.setdefault(stem(word), word)
     return list(found.values())
+
+
+def _content(word: str) -> list[str]:
+    """Return what stands for a word in a query: a compound's parts, or itself where they say less, as in 1.2."""
+    words = [found for found, _, _ in words_of(word)]
+    parts = [part for part in words[1:] if len(part) > 1]
+    return words if _CJK.search(word) else parts if len(parts) > 1 else words[:1]

@@ -222,7 +222,7 @@ def excerpt(text: str, stems: Collection[str]) -> str:
     whole = flatten(text) if len(text) <= most else ""
     if whole and len(whole.encode()) <= most:
         return whole
-    start = _start(text, stems, most)
+    start = _start(text, stems)
     before = "…" if start else ""
     cut = flatten(text[start : start + 2 * most])
     room = most - len(before.encode())
@@ -233,14 +233,14 @@ def excerpt(text: str, stems: Collection[str]) -> str:
     return f"{before}{kept.rpartition(' ')[0] or kept}…"
 
 
-def _start(text: str, stems: Collection[str], most: int) -> int:
+def _start(text: str, stems: Collection[str]) -> int:
     """Return where in `text` the excerpt begins: a little before the first of the matches that fit it best."""
     places = [(at, known) for word, at, _ in words_of(text) if (known := stem(word)) in stems]
     if not places:
         return 0
     best, best_at, left = 0, places[0][0], 0
     inside: dict[str, int] = {}
-    room = most - most // _BEFORE_SHARE
+    room = _EXCERPT - _EXCERPT // _BEFORE_SHARE
     for at, known in places:
         inside[known] = inside.get(known, 0) + 1
         while at - places[left][0] > room:
@@ -251,7 +251,7 @@ def _start(text: str, stems: Collection[str], most: int) -> int:
             left += 1
         if len(inside) > best:
             best, best_at = len(inside), places[left][0]
-    earliest = max(0, best_at - most // _BEFORE_SHARE)
+    earliest = max(0, best_at - _EXCERPT // _BEFORE_SHARE)
     if earliest == 0:
         return 0
     opening = text[earliest:best_at]

@@ -24,16 +24,18 @@ _SETTING = re.compile(r"\s*-?\s*[\"']?[a-z][\w.-]*[\"']?\s*:(?:\s.*)?$")
 _MACHINE = re.compile(
     r"""
     (?:\ {4,}|\t)(?![-*+•]\s|\d{1,3}[.)]\s)\S          # indented: code
-    | \s*(?:\[?\d{4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|
-        Oct|Nov|Dec)[a-z]*\s+\d{1,2}\ \d\d:\d\d)          # a time: a log
+    | \s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\[?\d\d:\d\d:\d\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|
+        Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\s+\d{1,2}\ \d\d:\d\d)          # a time: a log
     | \s*[\[(<]?(?:ERROR|ERR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL|NOTICE)\b[\])>]?[:\s]
-    | \s*(?:error|warning|fatal|panic|note|info)(?:\[\w+\])?:\s
+    | \s*(?:error|warning|fatal|panic)(?:\[\w+\])?:\s
     | \s*(?:level|lvl|ts|time|msg)=\S | \s*npm\ ERR!
-    | \s*Traceback\ \( | \s*File\ "[^"]*",\ line | \s*at\ [\w.$<>]+\(.*\)\s*$ | \s*[\w.]+(?:Error|Exception):\s
+    | \s*Traceback\ \( | \s*File\ "[^"]*",\ line | \s*at\ [\w.$<>]+\(.*\)\s*$
+    | \s*(?:\w\s+)?[\w.]+(?:Error|Exception):\s
     | thread\ '.*'\ panicked
     | \s*[$%]\ \S | \s*>>>\ | PS\ [A-Z]:\\
     | diff\ --git | ---\ \S | \+\+\+\ \S | @@\ .*@@ | commit\ [0-9a-f]{7,40}\b | (?:Author|Date|From|To|Subject|Cc):\s
     | [-dl][rwxsSt-]{9} | total\ \d+\s*$ | (?:Tests|Time|Suites|Ran|PASS|FAIL|ok):?\s+\d
+    | \s*\d+\ files?\ changed,\ \d | (?:FROM|RUN|ENV|CMD|COPY|WORKDIR|ENTRYPOINT|EXPOSE|ARG)\ \S
     | \s*\d+\ (?:passed|failed|errors?|warnings?|skipped)\b
     | \s*[\]{}()\[]+[;,)]*\s*$ | \s*["'][\w.-]+["']\s*:\s | .*[;{]\s*$ | .*\)\s*=>\s | \s*</?[a-zA-Z!][^>]*>
     | \s*(?:def|class|async\ def)\s+\w+.*:\s*$ | \s*(?:import|from)\s+[\w.]+(?:\s+import\s+.*|\s+as\s+\w+)?\s*;?\s*$
@@ -53,6 +55,8 @@ _WORKED_ON = re.compile(
     r"simplify)\b[^:\n]{0,100}:",
     re.IGNORECASE,
 )
+_FOLLOWS = re.compile(r"\b(?:(?:following|attached|pasted)\b[^.:]{0,60}|below)\.\s*$", re.IGNORECASE)
+_DIFF = re.compile(r"@@ .*@@|diff --git |\+\+\+ \S")
 _DOCUMENT = re.compile(
     r"\b(?:e-?mail|mail|letter|article|document|text|transcript|message|readme|notes?|chapter|paper|story|essay|post|"
     r"review|conversation|chat|excerpt|passage|paragraph|following|quote|page|issue|ticket)s?\b[^:]{0,40}:\s*[\"“]?$",
@@ -124,7 +128,7 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
                 block.append("")
                 continue
             block.append(line)
-            if _WORKED_ON.match(line.strip()) or _DOCUMENT.search(line):
+            if _WORKED_ON.match(line.strip()) or _DOCUMENT.search(line) or _FOLLOWS.search(line):
                 # The rest of the prompt is what is to be worked on.
                 yield from _typed(block[:-1])
                 return
@@ -139,7 +143,7 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
 
 def _typed(block: list[str]) -> Iterator[list[str]]:
     """Yield `block` without the lines of machines, nothing where it is theirs as a whole."""
-    if not block or sum(map(len, block)) > BLOCK_MOST or _is_transcript(block):
+    if not block or sum(map(len, block)) > BLOCK_MOST or _is_transcript(block) or any(map(_DIFF.match, block)):
         return
     machine = [bool(_MACHINE.match(line)) for line in block]
     assigned = [bool(_ASSIGNED.fullmatch(line)) for line in block]
@@ -165,7 +169,8 @@ def _joined(block: list[str]) -> list[str]:
     """Return the lines with those that only wrapped joined, and without marks of lists and headings."""
     joined: list[str] = []
     for line in block:
-        text = _LIST.sub("", line, count=1).strip()
+        mark = _LIST.match(line)
+        text = (line[mark.end() :] if mark else line).strip()
         wrapped = joined and text == line.strip() and text[:1].islower() and len(joined[-1]) > 50
         if wrapped and joined[-1][-1] not in ".!?:;" and len(joined[-1]) < SENTENCE_MOST:
             joined[-1] = f"{joined[-1]} {text}"

@@ -15,8 +15,8 @@ CLAUSE_MOST = 160
 """Characters of a statement, as many as a value may show (F21)."""
 STATEMENTS_MOST = 24
 """Statements of one prompt; of more the best are kept."""
-JUDGED_WORTH = 4
-"""What a judge's yes adds to a score (F16)."""
+JUDGED_WORTH = 2
+"""What a judge's yes adds to a score (F16): less than a cue, since so small a judge is wrong often."""
 METHOD = "stated"
 
 _VERBED = r"(?:is|are|was|were|has|have|had|will|must|moved|changed|runs?|takes?|costs?|uses?|lives?)\b"
