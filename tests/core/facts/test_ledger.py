@@ -1,5 +1,7 @@
 """The ledger: sources, versions, precedence, conflicts, permanence (F1 to F10)."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.core.facts.ledgers import Ledger, names, said
@@ -8,6 +10,7 @@ from wisp_core.fact import FactScope, FactState, Proposal
 from wisp_core.facts.assertion import Source
 from wisp_core.facts.changes import ask_to_keep, delete_fact, drop_fact, keep_fact, move_fact
 from wisp_core.facts.heads import standings
+from wisp_core.records import ThreadRecord
 
 PERSON, CALLER, TOOL, COMMAND, MODEL = Source
 
@@ -119,6 +122,18 @@ def test_the_person_puts_a_fact_into_the_shared_store_and_everyone_else_proposes
         assert (proposed.scope, proposed.proposal, proposed.proposed_by) == ("thread", "waiting", source)
 
 
+def test_what_the_person_states_is_permanent_though_a_callers_proposal_says_the_same():
+    ledger = Ledger()
+    ledger.take(said(CALLER, "preference editor = vim"), said(PERSON, "preference editor = vim"))
+    assert ledger.current() == [("permanent", "editor", "vim", "person")]
+
+
+def test_a_value_that_a_source_of_the_same_strength_said_first_stays_under_that():
+    ledger = Ledger()
+    ledger.take(said(CALLER, "entity x = v"))
+    assert ledger.take(said(PERSON, "entity x = v")) == []
+
+
 def test_keeping_a_proposal_makes_it_permanent_and_leaves_the_old_copy_as_history():
     ledger = Ledger()
     ledger.take(said(MODEL, "preference editor = vim", method="noted"))
@@ -213,6 +228,16 @@ def test_an_ephemeral_fact_is_the_sessions_and_ends_with_it_but_the_task_is_carr
     assert ledger.current() == [("session", "8080", "node", "tool"), ("session", "", "sync", "caller")]
     ledger.session = "later"
     assert ledger.current() == [("session", "", "sync", "caller")]
+
+
+def test_what_another_thread_ended_is_over_here_and_what_it_made_permanent_counts_here():
+    there, here = Ledger(ThreadRecord("u")), Ledger(ThreadRecord("t"))
+    there.take(said(PERSON, "preference editor = vim"))
+    here.shared = there.facts
+    assert here.take(said(MODEL, "preference editor = vim")) == []
+    assert names(here.take(said(PERSON, "preference editor = emacs"))) == ["fact.recorded", "fact.superseded"]
+    here.shared = [replace(fact, state="deleted") for fact in there.facts]
+    assert [value for _, _, value, _ in here.current()] == ["emacs"]
 
 
 def test_a_thread_has_one_task_and_a_weaker_source_does_not_replace_it():
