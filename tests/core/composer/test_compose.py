@@ -1,11 +1,11 @@
 """A17 to A20, A16: what a request carries, and that any strict provider takes it."""
 
-import json
 from dataclasses import replace
 
 from hypothesis import given, settings
 
 from tests.core.composer.conversations import Script, conversations
+from tests.core.composer.strict import assert_strict
 from wisp_core.composer.compose import compose
 from wisp_core.composer.estimate import approximate, estimate, output_limit
 from wisp_core.composer.instructions import stack
@@ -19,29 +19,6 @@ CONTEXT = Context()
 
 def messages(record: ThreadRecord) -> tuple[Message, ...]:
     return compose(record, CONTEXT).messages
-
-
-def assert_strict(found: tuple[Message, ...]) -> None:
-    """Assert what the strictest providers ask of a history."""
-    assert found[0].role is Role.SYSTEM
-    assert found[1].role is Role.USER
-    open_calls: list[str] = []
-    before = Role.SYSTEM
-    for message in found[1:]:
-        if message.role is Role.TOOL:
-            assert message.call_id == open_calls.pop(0), "results stand right after their calls, in their order"
-            assert message.text
-        else:
-            assert not open_calls, "every call has its result before anything else is said"
-            assert message.text or message.calls, "no message is empty"
-            assert message.role is not before, "roles alternate"
-            assert message.role in (Role.USER, Role.ASSISTANT)
-            open_calls = [call.id for call in message.calls]
-            assert len(set(open_calls)) == len(open_calls)
-            assert all(isinstance(json.loads(call.arguments), dict) for call in message.calls)
-        before = message.role
-    assert not open_calls
-    assert before in (Role.USER, Role.TOOL), "a request ends with something to answer"
 
 
 @settings(max_examples=300, deadline=None)
