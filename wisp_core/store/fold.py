@@ -44,6 +44,7 @@ from wisp_core.records import (
     PromptContent,
     Rendering,
     ReplyContent,
+    Report,
     Segment,
     ThreadRecord,
     Turn,
@@ -56,6 +57,8 @@ from wisp_core.text import one_line
 __all__ = ["apply", "pass_over", "wanted"]
 
 TITLE_CHARACTERS = 80
+LARGEST = 2**53
+"""The largest number that is taken for a count; any row and any JSON reader holds it exactly."""
 NO_CONTENTS: Mapping[int, Content] = {}
 _OUTCOMES = frozenset(Outcome)
 _RENDERINGS = frozenset(Rendering)
@@ -140,6 +143,10 @@ def _composed(record: ThreadRecord, event: Event) -> Iterator[Change]:
             instructions=data.instructions,
             settings=data.settings,
             sha256=data.sha256,
+            model=data.model,
+            window=_countable(data.window),
+            bytes=_countable(data.bytes) or 0,
+            tokens=_countable(data.tokens) or 0,
         )
     )
 
@@ -156,8 +163,18 @@ def _response(record: ThreadRecord, event: Event) -> Iterator[Change]:
         yield EntryPut(_entry(record, event, kind=EntryKind.TOOL_CALL, content=made, turn=turn, wire_id=call.call))
     for plan in record.plans.get(record.last_turn, ()):
         if plan.event == data.request:
-            yield PlanPut(replace(plan, answered=event.id))
+            yield _answered(record, plan, response=event)
     _count(record, data.usage)
+
+
+def _answered(record: ThreadRecord, plan: Plan, *, response: Event) -> Change:
+    """Return the plan with its answer, and what the provider counted of it where the plan says how much it was."""
+    usage = _data(response, Response).usage
+    prompt = _countable(usage.prompt) if usage is not None else None
+    if not (prompt and plan.bytes):
+        return PlanPut(replace(plan, answered=response.id))
+    record.reports[plan.model] = Report(prompt, plan.bytes)
+    return PlanPut(replace(plan, answered=response.id, reported=prompt))
 
 
 def _tool_called(record: ThreadRecord, event: Event) -> Iterator[Change]:
@@ -324,6 +341,11 @@ def _count(record: ThreadRecord, usage: UsageData | None) -> None:
         totals.completion += usage.completion or 0
         totals.total += usage.total or 0
         totals.cached += usage.cached or 0
+
+
+def _countable(number: int | None) -> int | None:
+    """Return a count from outside, None where it is none: what no row could hold would end the thread."""
+    return number if number is not None and 0 <= number <= LARGEST else None
 
 
 def _segments(segments: list[SegmentData]) -> tuple[Segment, ...]:

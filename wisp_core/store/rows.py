@@ -19,6 +19,7 @@ from wisp_core.records import (
     Outcome,
     Plan,
     Rendering,
+    Report,
     Segment,
     Summary,
     ThreadRecord,
@@ -41,11 +42,16 @@ from wisp_core.store.changes import (
 Row: TypeAlias = Sequence[Any]
 Statement: TypeAlias = tuple[str, Row]
 
-THREAD_COLUMNS = "created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage"
+THREAD_COLUMNS = (
+    "created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage, reports, condensations"
+)
 ENTRY_COLUMNS = (
     "id, wire_id, kind, turn, time, origin, state, dropped_by, dropped_at, referenced_at, reference, sources, cuts"
 )
-PLAN_COLUMNS = "event, turn, step, entries, earlier, now, instructions, settings, sha256, answered"
+PLAN_COLUMNS = (
+    "event, turn, step, entries, earlier, now, instructions, settings, sha256, answered, "
+    "model, window, bytes, tokens, reported"
+)
 SUMMARY_COLUMNS = "version, text, turns, highest, turn, time, event, model"
 FACT_COLUMNS = "id, scope, subject, name, value, source, version, turn, time, event, state"
 TURN_COLUMNS = "number, prompt, time, outcome, error, ended"
@@ -90,9 +96,11 @@ def put_thread(record: ThreadRecord) -> Statement:
     totals += [record.totals.total, record.totals.cached]
     usage = record.last_usage
     last = None if usage is None else _json([usage.prompt, usage.completion, usage.total, usage.cached])
+    reports = [[model, report.prompt, report.bytes] for model, report in record.reports.items()]
     row = (
         *(record.id, record.last_turn, record.created, record.updated, record.title, record.cwd, record.model),
         *(record.mode.value, int(record.deleted), record.last_seq, _json(record.grants), _json(totals), last),
+        *(_json(reports), record.condensations),
     )
     return _PUT_THREAD, row
 
@@ -128,7 +136,8 @@ def table_of(sql: str) -> str:
 
 def thread_of(id: str, row: Row) -> ThreadRecord:
     """Return a record with the thread's own fields, of a row of `THREAD_COLUMNS`."""
-    created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage = row
+    created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage = row[:11]
+    reports, condensations = row[11:]
     return ThreadRecord(
         id=id,
         created=created,
@@ -142,6 +151,8 @@ def thread_of(id: str, row: Row) -> ThreadRecord:
         grants=tuple(json.loads(grants)),
         totals=Totals(*json.loads(totals)),
         last_usage=None if last_usage is None else Usage(*json.loads(last_usage)),
+        reports={model: Report(prompt, size) for model, prompt, size in json.loads(reports)},
+        condensations=condensations,
     )
 
 
@@ -176,7 +187,8 @@ def turn_of(row: Row) -> Turn:
 
 def plan_of(row: Row) -> Plan:
     """Return the plan of a row of `PLAN_COLUMNS`."""
-    event, turn, step, entries, earlier, now, instructions, settings, sha256, answered = row
+    event, turn, step, entries, earlier, now, instructions, settings, sha256, answered = row[:10]
+    model, window, size, tokens, reported = row[10:]
     return Plan(
         event=event,
         turn=turn,
@@ -188,6 +200,11 @@ def plan_of(row: Row) -> Plan:
         settings=json.loads(settings),
         sha256=sha256,
         answered=answered,
+        model=model,
+        window=window,
+        bytes=size,
+        tokens=tokens,
+        reported=reported,
     )
 
 
@@ -235,6 +252,7 @@ def _plan_row(plan: Plan) -> Row:
     return (
         *(plan.event, plan.turn, plan.step, _json(plan.entries), plan.earlier, plan.now, plan.instructions),
         *(_json(plan.settings), plan.sha256, plan.answered),
+        *(plan.model, plan.window, plan.bytes, plan.tokens, plan.reported),
     )
 
 
