@@ -137,9 +137,11 @@ def _reply_item(entry: Entry, content: ReplyContent, *, settings: Context) -> It
     if not settings.cuts or not entry.cuts:
         return _item(entry, content.text or EMPTY_REPLY)
     data, parts, at = content.text.encode(), [], 0
-    for cut in entry.cuts:
-        parts += [data[at : cut.start].decode("utf-8", "replace"), cut.marker]
-        at = cut.end
+    for cut in sorted(entry.cuts, key=lambda cut: cut.start):
+        # Of a damaged audit: what is cut already is not cut again.
+        if cut.start >= at:
+            parts += [data[at : cut.start].decode("utf-8", "replace"), cut.marker]
+            at = cut.end
     parts.append(data[at:].decode("utf-8", "replace"))
     return _item(entry, "".join(parts), rendering=Rendering.CUT)
 
