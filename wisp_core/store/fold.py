@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from wisp_core.errors import ResumeError
 from wisp_core.events import (
     CommandRun,
     ContextCompactionUndone,
@@ -27,7 +28,6 @@ from wisp_core.events import (
     ToolCalled,
     ToolReturned,
     TurnEnd,
-    UsageData,
 )
 from wisp_core.records import (
     CallContent,
@@ -37,6 +37,7 @@ from wisp_core.records import (
     EntryKind,
     EntryState,
     InstructionsContent,
+    JsonObject,
     Mode,
     Outcome,
     OutputContent,
@@ -44,21 +45,19 @@ from wisp_core.records import (
     PromptContent,
     Rendering,
     ReplyContent,
-    Report,
     Segment,
     ThreadRecord,
     Turn,
-    Usage,
 )
+from wisp_core.store.carried_rows import Carried, read_rows
 from wisp_core.store.changes import Change, Cleared, EntryPut, InstructionsPut, PlanPut, TurnPut, absorb
 from wisp_core.store.fold_context import CONTEXT_EFFECTS, Contents, bring_back, wanted
+from wisp_core.store.fold_usage import count_usage, countable, keep_report
 from wisp_core.text import one_line
 
 __all__ = ["apply", "pass_over", "wanted"]
 
 TITLE_CHARACTERS = 80
-LARGEST = 2**53
-"""The largest number that is taken for a count; any row and any JSON reader holds it exactly."""
 NO_CONTENTS: Mapping[int, Content] = {}
 _OUTCOMES = frozenset(Outcome)
 _RENDERINGS = frozenset(Rendering)
@@ -99,9 +98,26 @@ def _start(record: ThreadRecord, event: Event) -> Iterator[Change]:
         return
     record.created, record.cwd, record.model = event.time, data.cwd, data.model
     record.mode = _mode(data.mode, record.mode)
+    carried = _carried(data.carried)
+    if carried is not None:
+        record.title = carried.title
+        for plan in carried.plans:
+            keep_report(record, plan, prompt=plan.reported)
+        yield from carried.changes()
+        return
     content = InstructionsContent(_segments(data.instructions), 1)
     yield InstructionsPut(content)
     yield EntryPut(_entry(record, event, kind=EntryKind.INSTRUCTIONS, content=content, turn=0))
+
+
+def _carried(rows: list[JsonObject]) -> Carried | None:
+    """Return what the thread begins with; rows that were spoilt since they were checked are none, whatever they say."""
+    if not rows:
+        return None
+    try:
+        return read_rows(rows)
+    except ResumeError:
+        return None
 
 
 def _prompt(record: ThreadRecord, event: Event) -> Iterator[Change]:
@@ -144,9 +160,9 @@ def _composed(record: ThreadRecord, event: Event) -> Iterator[Change]:
             settings=data.settings,
             sha256=data.sha256,
             model=data.model,
-            window=_countable(data.window),
-            bytes=_countable(data.bytes) or 0,
-            tokens=_countable(data.tokens) or 0,
+            window=countable(data.window),
+            bytes=countable(data.bytes) or 0,
+            tokens=countable(data.tokens) or 0,
         )
     )
 
@@ -163,18 +179,9 @@ def _response(record: ThreadRecord, event: Event) -> Iterator[Change]:
         yield EntryPut(_entry(record, event, kind=EntryKind.TOOL_CALL, content=made, turn=turn, wire_id=call.call))
     for plan in record.plans.get(record.last_turn, ()):
         if plan.event == data.request:
-            yield _answered(record, plan, response=event)
-    _count(record, data.usage)
-
-
-def _answered(record: ThreadRecord, plan: Plan, *, response: Event) -> Change:
-    """Return the plan with its answer, and what the provider counted of it where the plan says how much it was."""
-    usage = _data(response, Response).usage
-    prompt = _countable(usage.prompt) if usage is not None else None
-    if not (prompt and plan.bytes):
-        return PlanPut(replace(plan, answered=response.id))
-    record.reports[plan.model] = Report(prompt, plan.bytes)
-    return PlanPut(replace(plan, answered=response.id, reported=prompt))
+            reported = keep_report(record, plan, prompt=data.usage.prompt if data.usage is not None else None)
+            yield PlanPut(replace(plan, answered=event.id, reported=reported))
+    count_usage(record, data.usage)
 
 
 def _tool_called(record: ThreadRecord, event: Event) -> Iterator[Change]:
@@ -329,23 +336,6 @@ def _has_output(record: ThreadRecord, call: str, *, made: int) -> bool:
         if entry.kind is EntryKind.TOOL_OUTPUT and entry.wire_id == call:
             return True
     return False
-
-
-def _count(record: ThreadRecord, usage: UsageData | None) -> None:
-    totals = record.totals
-    totals.requests += 1
-    record.last_usage = None
-    if usage is not None:
-        record.last_usage = Usage(usage.prompt, usage.completion, usage.total, usage.cached)
-        totals.prompt += usage.prompt or 0
-        totals.completion += usage.completion or 0
-        totals.total += usage.total or 0
-        totals.cached += usage.cached or 0
-
-
-def _countable(number: int | None) -> int | None:
-    """Return a count from outside, None where it is none: what no row could hold would end the thread."""
-    return number if number is not None and 0 <= number <= LARGEST else None
 
 
 def _segments(segments: list[SegmentData]) -> tuple[Segment, ...]:
