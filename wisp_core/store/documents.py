@@ -39,8 +39,13 @@ def code(text: str) -> str:
 def chat_message(
     role: str, content: str, *, calls: list[tuple[str, str, str]] | None = None, answers: str = "", name: str = ""
 ) -> dict[str, Any]:
-    """Return a message as chat completions have it: `calls` are (id, tool, arguments), `answers` the id of a call."""
-    message: dict[str, Any] = {"role": role, "content": content}
+    """Return a message as chat completions have it: `calls` are (id, tool, arguments), `answers` the id of a call.
+
+    Strict readers refuse a content that is empty, so calls alone have none.
+    """
+    message: dict[str, Any] = {"role": role}
+    if content or not calls:
+        message["content"] = content
     if calls:
         message["tool_calls"] = [
             {"id": id, "type": "function", "function": {"name": tool, "arguments": arguments}}

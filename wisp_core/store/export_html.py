@@ -18,8 +18,9 @@ STYLE = """
   --code: #20242a; --accent: #7cc4bb; --bad: #f0857d; } }
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; background: var(--ground); color: var(--text);
   font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.4rem; } h2 { font-size: 0.85rem; font-weight: normal; color: var(--muted);
-  border-top: 1px solid var(--line); padding-top: 0.8rem; margin-top: 2rem; }
+h1 { font-size: 1.4rem; } .reply h1, .reply h2 { font-size: 1.15rem; } .reply h3 { font-size: 1rem; }
+section > h2 { font-size: 0.85rem; font-weight: normal; color: var(--muted); border-top: 1px solid var(--line);
+  padding-top: 0.8rem; margin-top: 2rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; color: var(--muted); font-size: 0.85rem; }
 dd { margin: 0; }
 pre, code { font: 0.85rem/1.45 ui-monospace, monospace; background: var(--code); border-radius: 0.25rem; }

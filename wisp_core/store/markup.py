@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-MOST_BYTES = 256 * KIB
+MOST_BYTES = 64 * KIB
 """A longer text is shown as it is: some blocks take more time than their length."""
 MOST_INLINE_CHARACTERS = 4 * KIB
 """A longer stretch is shown as it is: inline parsing is quadratic for some texts."""
@@ -40,7 +40,8 @@ def as_markup(text: str) -> str:
 
 def as_text(text: str) -> str:
     """Return text as it is, as one block of HTML."""
-    return f"<pre>{escape(displayable(text))}</pre>\n"
+    # A browser passes over the first line end.
+    return f"<pre>\n{escape(displayable(text))}</pre>\n"
 
 
 def is_plain(text: str) -> bool:

@@ -1,6 +1,7 @@
 """The active transcript as the plain messages of a chat, each with the entries that it stands for. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from wisp_core.records import (
@@ -20,6 +21,7 @@ from wisp_core.store.documents import chat_message
 
 EMPTY_REPLY = "[empty reply]"
 EMPTY_OUTPUT = "[no output]"
+NO_REPLY = "[the turn ended here]"
 
 Link: TypeAlias = tuple[str, EntryKind]
 """What an entry is known by in a transcript: its wire id and kind."""
@@ -29,28 +31,26 @@ def messages_of(entries: Sequence[Entry]) -> list[JsonObject]:
     """Return the active ones of `entries`, which have their contents, as messages that a strict reader takes.
 
     Neighbours of one side are one message, and each call is followed by its result. `entries` of a message are the
-    wire ids and kinds that it stands for; a result that never came stands for none.
+    wire ids and kinds that it stands for; a result or a reply that never came stands for none.
     """
     active = [entry for entry in entries if entry.state is EntryState.ACTIVE]
-    links = [(entry.wire_id, entry.kind) for entry in active]
-    results = _results(links)
     messages: list[JsonObject] = []
-    for run in _runs(links, taken=set(results.values())):
-        messages.append(_message([active[index] for index in run]))
-        for index in run:
-            if links[index][1] is EntryKind.TOOL_CALL:
-                result = results.get(index)
-                messages.append(_result(active[index], None if result is None else active[result]))
+    for run in _runs([(entry.wire_id, entry.kind) for entry in active]):
+        message = _message([active[index] for index in run.entries])
+        if messages and (messages[-1]["role"], message["role"]) == ("tool", "user"):
+            messages.append({**chat_message(Role.ASSISTANT.value, NO_REPLY), "entries": []})
+        messages.append(message)
+        messages += [_result(active[call], active[output]) for output, call in run.results]
+        messages += [_result(active[call], None) for call in run.lacking]
     return messages
 
 
 def links_in_order(links: Sequence[Link]) -> list[Link]:
     """Return the links of active entries in the order in which their messages stand for them."""
-    results = _results(links)
     ordered: list[Link] = []
-    for run in _runs(links, taken=set(results.values())):
-        ordered += [links[index] for index in run]
-        ordered += [links[results[index]] for index in run if index in results]
+    for run in _runs(links):
+        ordered += [links[index] for index in run.entries]
+        ordered += [links[output] for output, _ in run.results]
     return ordered
 
 
@@ -63,30 +63,47 @@ def links_of(messages: Any) -> list[Link] | None:
     return named if all(isinstance(id, str) for id, _ in named) else None
 
 
-def _results(links: Sequence[Link]) -> dict[int, int]:
-    """Return where the output of each call stands, both by their place."""
+@dataclass(slots=True)
+class _Run:
+    """What makes one message, and the results after it, by their places in the transcript.
+
+    `results` are (output, call) in the order in which they came, `lacking` the calls that have none.
+    """
+
+    entries: list[int]
+    results: list[tuple[int, int]]
+    lacking: list[int]
+
+
+def _runs(links: Sequence[Link]) -> list[_Run]:
+    outputs = _outputs(links)
+    taken = set(outputs.values())
+    runs: list[_Run] = []
+    for index, (_, kind) in enumerate(links):
+        if index in taken:
+            continue
+        if not runs or not _joins(links[runs[-1].entries[-1]][1], kind):
+            runs.append(_Run([], [], []))
+        runs[-1].entries.append(index)
+        if index in outputs:
+            runs[-1].results.append((outputs[index], index))
+        elif kind is EntryKind.TOOL_CALL:
+            runs[-1].lacking.append(index)
+    for run in runs:
+        run.results.sort()
+    return runs
+
+
+def _outputs(links: Sequence[Link]) -> dict[int, int]:
+    """Return where the output of each call stands, both by their places."""
     waiting: dict[str, list[int]] = {}
-    results: dict[int, int] = {}
+    outputs: dict[int, int] = {}
     for index, (wire_id, kind) in enumerate(links):
         if kind is EntryKind.TOOL_CALL:
             waiting.setdefault(wire_id, []).append(index)
         elif kind is EntryKind.TOOL_OUTPUT and waiting.get(wire_id):
-            results[waiting[wire_id].pop(0)] = index
-    return results
-
-
-def _runs(links: Sequence[Link], *, taken: set[int]) -> Iterator[list[int]]:
-    """Yield the places that make one message each, those `taken` as results left out."""
-    run: list[int] = []
-    for index, (_, kind) in enumerate(links):
-        if index in taken:
-            continue
-        if run and not _joins(links[run[-1]][1], kind):
-            yield run
-            run = []
-        run.append(index)
-    if run:
-        yield run
+            outputs[waiting[wire_id].pop()] = index
+    return outputs
 
 
 def _joins(last: EntryKind, kind: EntryKind) -> bool:
@@ -110,16 +127,16 @@ def _role(kind: EntryKind) -> Role:
 
 def _message(entries: list[Entry]) -> JsonObject:
     calls = [(e.wire_id, e.content.tool, e.content.arguments) for e in entries if isinstance(e.content, CallContent)]
-    texts = [text for entry in entries if (text := _text(entry))]
-    role = _role(entries[0].kind)
-    content = "\n\n".join(texts) or ("" if calls or role is not Role.ASSISTANT else EMPTY_REPLY)
-    return {**chat_message(role.value, content, calls=calls), "entries": [_link(entry) for entry in entries]}
+    texts = [text for entry in entries if (text := _text(entry)).strip()]
+    content = "\n\n".join(texts) or ("" if calls else EMPTY_REPLY)
+    message = chat_message(_role(entries[0].kind).value, content, calls=calls)
+    return {**message, "entries": [_link(entry) for entry in entries]}
 
 
 def _result(call: Entry, output: Entry | None) -> JsonObject:
     tool = call.content.tool if isinstance(call.content, CallContent) else ""
-    text = CANCELLED if output is None else _text(output) or EMPTY_OUTPUT
-    message = chat_message(Role.TOOL.value, text, answers=call.wire_id, name=tool)
+    text = CANCELLED if output is None else _text(output)
+    message = chat_message(Role.TOOL.value, text if text.strip() else EMPTY_OUTPUT, answers=call.wire_id, name=tool)
     return {**message, "entries": [] if output is None else [_link(output)]}
 
 

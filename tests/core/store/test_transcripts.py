@@ -1,0 +1,349 @@
+"""Saved transcripts: plain messages for any reader, links for resuming, and nothing resumed that does not match."""
+
+import json
+import os
+import stat
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.core.composer.conversations import conversations
+from tests.core.store.saved import conversation, entry, rows_of
+from tests.fakes.provider import find_wrong
+from wisp_core.errors import ResumeError, StorageError, UsageError
+from wisp_core.records import CallContent, EntryState, OutputContent, PromptContent, ReplyContent
+from wisp_core.store.transcripts import (
+    Saved,
+    check_name,
+    find_saved,
+    list_transcripts,
+    messages_of,
+    read_transcript,
+    write_transcript,
+)
+
+OLDER = "transcript 'x' was saved by an older wisp and cannot be resumed; start a new conversation"
+
+
+def save(folder, entries, name="x", *, rows=True):
+    found = rows_of(entries) if rows else None
+    return write_transcript(folder, name, messages=messages_of(entries), rows=found, sessions=["s1", "s2"])
+
+
+def strictly(messages):
+    """Return what a strict reader finds wrong with the messages, as a request or the start of one."""
+    plain = [{key: value for key, value in m.items() if key not in ("entries", "name")} for m in messages]
+    following = [] if plain[-1]["role"] in ("user", "tool") else [{"role": "user", "content": "and?"}]
+    return find_wrong({"model": "m", "messages": [*plain, *following]})
+
+
+def test_what_is_active_is_a_list_of_messages_each_call_with_its_result():
+    messages = messages_of(conversation())
+    assert [(m["role"], m["content"]) for m in messages] == [
+        ("system", "Be exact.\n\nMode: ask."),
+        ("user", "The person ran `ls` (exit status 0):\na.txt\n\nread a.txt"),
+        ("assistant", "I will."),
+        ("tool", "1 1 2"),
+        ("tool", "1\tx"),
+        ("assistant", "It says `x`."),
+    ]
+    assert [(call["id"], call["function"]["name"]) for call in messages[2]["tool_calls"]] == [
+        ("00000001", "read_file"),
+        ("00000002", "run_command"),
+    ]
+    assert (messages[3]["tool_call_id"], messages[3]["name"]) == ("00000002", "run_command")
+    assert strictly(messages) == ""
+
+
+def test_each_message_names_the_entries_that_it_stands_for_in_the_order_of_the_conversation():
+    entries = conversation()
+    named = [(link["id"], link["kind"]) for message in messages_of(entries) for link in message["entries"]]
+    assert named == [(e.wire_id, e.kind.value) for e in entries if e.state is EntryState.ACTIVE]
+
+
+def test_a_call_without_a_result_gets_one_that_stands_for_no_entry():
+    entries = [entry(1, PromptContent("go")), entry(2, CallContent("00000001", "run_command", "{}"))]
+    last = messages_of(entries)[-1]
+    assert (last["role"], last["content"], last["entries"]) == ("tool", "[cancelled by the person]", [])
+
+
+def test_a_turn_that_ended_after_a_result_gets_an_end_before_the_next_prompt():
+    entries = [*conversation()[:10], entry(11, PromptContent("go on"), turn=3)]
+    assert [(m["role"], len(m["entries"])) for m in messages_of(entries)][-3:] == [
+        ("tool", 1),
+        ("assistant", 0),
+        ("user", 1),
+    ]
+
+
+def test_a_result_without_a_call_and_a_reply_without_a_word_are_what_a_strict_reader_takes(tmp_path):
+    entries = [
+        entry(1, PromptContent("go")),
+        entry(2, OutputContent("0000000a", "run_command", "lost")),
+        entry(3, ReplyContent("")),
+        entry(4, PromptContent("again")),
+        entry(5, CallContent("0000000b", "run_command", "{}")),
+        entry(6, OutputContent("0000000b", "run_command", "\n")),
+        entry(7, OutputContent("0000000b", "run_command", "twice")),
+    ]
+    assert strictly(messages_of(entries)) == ""
+    save(tmp_path, entries)
+    assert len(read_transcript(tmp_path, "x").rows) == 8
+
+
+@settings(max_examples=60, deadline=None)
+@given(script=conversations())
+def test_whatever_happened_strict_readers_take_the_messages_and_the_links_match(script, tmp_path_factory):
+    entries = script.record.active_entries()
+    assert strictly(messages_of(entries)) == ""
+    folder = tmp_path_factory.mktemp("saved")
+    save(folder, entries)
+    assert read_transcript(folder, "x").rows == rows_of(entries)
+
+
+def test_a_transcript_comes_back_as_it_was_saved_in_files_for_the_person_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        path = save(tmp_path / "transcripts", conversation())
+    finally:
+        os.umask(before)
+    assert path == tmp_path / "transcripts/x.json"
+    assert json.loads(path.read_text()) == messages_of(conversation())
+    assert read_transcript(path.parent, "x") == Saved("x", rows_of(conversation()), ["s1", "s2"])
+    assert sorted(os.listdir(path.parent)) == ["x.json", "x.store"]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_text_of_every_kind_comes_back_and_no_control_of_a_terminal_stands_in_the_files(tmp_path):
+    text = "\x1b[31m\x9b \u202e a\u2028b \U0001f600 \ud800 \x7f"
+    entries = [entry(1, PromptContent(text))]
+    rows = [*rows_of(entries), {"row": "other", "text": text}]
+    path = write_transcript(tmp_path, "x", messages=messages_of(entries), rows=rows)
+    assert read_transcript(tmp_path, "x").rows[-1]["text"] == text.replace("\ud800", "\ufffd")
+    for file in (path, path.with_suffix(".store")):
+        assert not set(file.read_text()) & set("\x1b\x9b\x7f\u202e\u2028")
+
+
+def test_saving_the_messages_alone_removes_the_links_of_an_earlier_save(tmp_path):
+    save(tmp_path, conversation())
+    save(tmp_path, conversation(), rows=False)
+    assert os.listdir(tmp_path) == ["x.json"]
+    with pytest.raises(ResumeError) as caught:
+        read_transcript(tmp_path, "x")
+    assert caught.value.sentence() == OLDER
+
+
+def store(edit):
+    """Return what changes the bytes of the links."""
+    return lambda folder: (folder / "x.store").write_bytes(edit((folder / "x.store").read_bytes()))
+
+
+def row(place, **changed):
+    """Return what changes one row of the links."""
+
+    def edit(data):
+        lines = data.split(b"\n")
+        lines[place] = json.dumps({**json.loads(lines[place]), **changed}).encode()
+        return b"\n".join(lines)
+
+    return store(edit)
+
+
+def swap(data):
+    lines = data.split(b"\n")
+    lines[5], lines[6] = lines[6], lines[5]
+    return b"\n".join(lines)
+
+
+def swap_ids(folder):
+    """Let two entries change places with their ids left in order."""
+    row(5, id=4, wire_id="e5", kind="prompt")(folder)
+    row(6, id=5, wire_id="e4", kind="command")(folder)
+
+
+def add_entry(data):
+    more = {"row": "entry", "id": 12, "wire_id": "e12", "kind": "reply", "state": "active"}
+    header, rest = data.split(b"\n", 1)
+    return json.dumps({**json.loads(header), "rows": 13}).encode() + b"\n" + rest + json.dumps(more).encode() + b"\n"
+
+
+def of_another(folder):
+    entries = [replace(e, wire_id=f"other{e.id}") for e in conversation()]
+    save(folder, entries, "y")
+    os.replace(folder / "y.store", folder / "x.store")
+
+
+def linked(folder):
+    os.replace(folder / "x.store", folder / "elsewhere")
+    (folder / "x.store").symlink_to("elsewhere")
+
+
+def instead(make):
+    """Return what puts something else in the place of the links."""
+
+    def change(folder):
+        (folder / "x.store").unlink()
+        make(folder / "x.store")
+
+    return change
+
+
+def reordered_messages(folder):
+    messages = json.loads((folder / "x.json").read_text())
+    messages[3], messages[4] = messages[4], messages[3]
+    (folder / "x.json").write_text(json.dumps(messages))
+
+
+BROKEN = {
+    "missing": lambda folder: (folder / "x.store").unlink(),
+    "0 bytes": store(lambda data: b""),
+    "binary": store(lambda data: bytes(range(256)) * 50),
+    "no UTF-8": store(lambda data: data.replace(b"s1", b"\xff")),
+    "cut inside a line": store(lambda data: data[:-20]),
+    "cut at a line's end": store(lambda data: b"\n".join(data.split(b"\n")[:-2]) + b"\n"),
+    "version 2": store(lambda data: data.replace(b'"version":1', b'"version":2')),
+    "version true": store(lambda data: data.replace(b'"version":1', b'"version":true')),
+    "no version": store(lambda data: data.replace(b'"version":1,', b"")),
+    "sessions of another kind": store(lambda data: data.replace(b'["s1","s2"]', b"[1]")),
+    "other order": store(swap),
+    "other order of ids": swap_ids,
+    "other kind": row(6, kind="reply"),
+    "unknown kind": row(6, kind="song"),
+    "unknown state": row(6, state=["active"]),
+    "other id": row(6, wire_id="e99"),
+    "an id that is no number": row(6, id="5"),
+    "other state": row(3, state="active"),
+    "extra entry": store(add_entry),
+    "of another transcript": of_another,
+    "foreign file": store(lambda data: b"[package]\nname = 'x'\n"),
+    "no objects": store(lambda data: b"1\n2\n"),
+    "a list": store(lambda data: b"[" + data.replace(b"\n", b",") + b"0]"),
+    "nested deeply": store(lambda data: b"[" * 100_000),
+    "no number of JSON": store(lambda data: data.replace(b'"turn":2', b'"turn":NaN')),
+    "a number too large": store(lambda data: data.replace(b'"turn":2', b'"turn":1' + b"0" * 30)),
+    "a symbolic link": linked,
+    "a folder": instead(os.mkdir),
+    "a pipe": instead(os.mkfifo),
+    "messages in another order": reordered_messages,
+    "messages of another tool": lambda folder: (folder / "x.json").write_text('[{"role": "user", "content": "a"}]'),
+    "messages that are none": lambda folder: (folder / "x.json").write_text('{"a": 1}'),
+    "messages that are binary": lambda folder: (folder / "x.json").write_bytes(b"\xff\0\x1b" * 99),
+    "messages of no bytes": lambda folder: (folder / "x.json").write_bytes(b""),
+    "messages with links of no kind": lambda folder: (folder / "x.json").write_text('[{"entries": [{"id": 1}]}]'),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
+def test_links_that_are_not_those_of_the_transcript_resume_nothing(change, tmp_path):
+    save(tmp_path, conversation())
+    change(tmp_path)
+    with pytest.raises(ResumeError) as caught:
+        read_transcript(tmp_path, "x")
+    assert caught.value.sentence() == OLDER
+
+
+def test_links_without_an_active_entry_match_nothing(tmp_path):
+    write_transcript(tmp_path, "x", messages=[], rows=[])
+    with pytest.raises(ResumeError, match="older wisp"):
+        read_transcript(tmp_path, "x")
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_any_bytes_in_either_file_resume_nothing_or_what_was_saved(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fuzz")
+    save(folder, conversation())
+    file = folder / data.draw(st.sampled_from(["x.json", "x.store"]))
+    content = bytearray(file.read_bytes())
+    start = data.draw(st.integers(0, len(content)))
+    content[start : start + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
+    file.write_bytes(content)
+    try:
+        said = f"{len(read_transcript(folder, 'x').rows)} rows"
+    except ResumeError as error:
+        said = error.sentence()
+    assert said in (OLDER, "12 rows")
+
+
+def test_a_transcript_that_other_tools_laid_out_anew_is_still_that_transcript(tmp_path):
+    path = save(tmp_path, conversation())
+    path.write_text(json.dumps(json.loads(path.read_text()), sort_keys=True))
+    assert read_transcript(tmp_path, "x").name == "x"
+
+
+@pytest.mark.parametrize("name", ["nothing", "../x", "", ".x", "a/../x", "x\0", "\x1b[31m"])
+def test_a_name_that_is_no_transcript_is_said_so(name, tmp_path):
+    save(tmp_path, conversation())
+    assert find_saved(tmp_path, name) is None
+    with pytest.raises(ResumeError, match="there is no transcript") as caught:
+        read_transcript(tmp_path, name)
+    assert "\x1b" not in caught.value.sentence()
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("/etc/passwd")])
+def test_what_is_no_plain_file_is_not_read(make, tmp_path):
+    make(tmp_path / "x.json")
+    with pytest.raises(ResumeError) as caught:
+        read_transcript(tmp_path, "x")
+    assert caught.value.sentence() == "the transcript 'x' cannot be read (not a regular file)"
+    assert list_transcripts(tmp_path) == []
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    with (tmp_path / "x.json").open("wb") as file:
+        file.truncate(257 * 1024 * 1024)
+    with pytest.raises(ResumeError, match=r"cannot be read \(larger than 256 MiB\)"):
+        read_transcript(tmp_path, "x")
+
+
+GOOD = ["x", "x.store", "x.json", "Über uns", "日本語", "a b", "2026-01-01 (2)", "it's", "a" * 100, "_", "$HOME"]
+BAD = ["", ".", "..", ".x", "a/b", "/etc", "a\\b", "a\0", "a\n", "-rf", " a", "a ", "a" * 101, "é" * 51, "a\u202eb"]
+BAD += ["a\x1b[2J", "a\u200bb", "\ud800", "a:b", "a|b", 'a"b', "a\u3164"]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_plain_name_is_taken(name, tmp_path):
+    assert check_name(name) == name
+    save(tmp_path, conversation(), name)
+    assert read_transcript(tmp_path, name).name == name
+    assert [found.name for found in list_transcripts(tmp_path)] == [name]
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_any_other_name_is_refused_in_one_sentence_before_anything_is_written(name, tmp_path):
+    with pytest.raises(UsageError, match="cannot be the name of a transcript") as caught:
+        save(tmp_path / "transcripts", conversation(), name)
+    assert caught.value.sentence().isprintable()
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_links_of_x_and_a_transcript_named_x_store_do_not_collide(tmp_path):
+    save(tmp_path, conversation(), "x")
+    save(tmp_path, conversation()[:6], "x.store")
+    assert len(read_transcript(tmp_path, "x").rows) == 12
+    assert len(read_transcript(tmp_path, "x.store").rows) == 7
+    assert [found.name for found in list_transcripts(tmp_path)] == ["x", "x.store"]
+
+
+def test_the_list_has_names_sizes_and_dates_and_nothing_that_is_no_transcript(tmp_path):
+    assert list_transcripts(tmp_path / "none") == []
+    path = save(tmp_path, conversation(), "b")
+    save(tmp_path, conversation(), "a")
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    os.utime(tmp_path / "a.json", (10**12, 10**12))  # as far on as the file system goes
+    for name in (".hidden.json", "notes.txt", "c.store", "bad\x1bname.json"):
+        (tmp_path / name).write_text("[]")
+    (tmp_path / "folder.json").mkdir()
+    first, second = list_transcripts(tmp_path)
+    assert (first.name, first.time > "2400") == ("a", True)
+    assert (second.name, second.bytes, second.time) == ("b", path.stat().st_size, "2023-11-14T22:13:20.000Z")
+
+
+def test_where_it_cannot_be_written_one_sentence_says_so_and_nothing_is_left(tmp_path):
+    (tmp_path / "x.json").mkdir()
+    with pytest.raises(StorageError, match=r"the transcript 'x' could not be written \(Is a directory\)"):
+        save(tmp_path, conversation())
+    assert os.listdir(tmp_path) == ["x.json"]
