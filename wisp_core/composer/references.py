@@ -18,19 +18,22 @@ BYTES_A_TOKEN = 4
 
 KindOf: TypeAlias = Callable[[str], ToolKind | None]
 
-# What would end a line, or is no text, wherever the reference is read; a tab stays.
-_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]+")
-_HELD_BACK = re.compile(r"\[… (1 line|[\d,]+ lines) \([^)]*\) held back …\]")
+READ_FILE, RUN_COMMAND = "read_file", "run_command"
+
+# What would end a line, or is no text, with the indent behind it; a tab stays.
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]+[ \t]*")
+_HELD_BACK = re.compile(r"\[… (?:1 line|[\d,]+ lines) \([^)]*\) held back …\]")
 _NUMBERED = re.compile(r"\d+\t")
 _PAGING = re.compile(r"more from offset \d+")
+_EXIT_STATUS = re.compile(r"exit status: -?\d+")
 _STREAMS = frozenset({"stdout:", "stderr:"})
-# Lines that wisp adds above or below what a tool found (tools and turn write them).
-_ABOVE = re.compile(r"\[this repeats an earlier call of this turn exactly; .*\]|exit status: -?\d+")
+# What the turn and the tools write above and below what was found.
+_ABOVE = re.compile(r"\[this repeats an earlier call of this turn exactly; .*\]")
 _BELOW = re.compile(
-    r"held back: .*|\[(?:no more tool calls can be made in this turn: |end of file\]|no output\]"
-    r"|cancelled by the person\]|timed out after |could not be ended: |ended by |still running in the background, "
-    r"|stdout: binary, |stderr: binary, |stdout and stderr: binary, |stopped after |more lines were found than "
-    r"|only (?:the first )?[\d,]+ |the pattern is no regular expression ).*"
+    r"held back: .*|\[(?:no more tool calls can be made in this turn: .*|end of file|no output|cancelled by the person"
+    r"|timed out after .*|could not be ended: .*|ended by SIG.*|still running in the background, .*"
+    r"|(?:stdout|stderr|stdout and stderr): binary, .*|stopped after .*|more lines were found than .*"
+    r"|only (?:the first )?[\d,]+ .*|the pattern is no regular expression .*)\]"
 )
 
 
@@ -129,32 +132,38 @@ def _fit(lines: list[str], room: int) -> list[str]:
 
 
 def _content_lines(content: OutputContent) -> tuple[str, str, str]:
-    """Return the first and the last line of content and the paging hint; one that there is not is empty."""
-    if content.tool == "read_file":
+    """Return the first and the last line of content and the paging hint, each empty where there is none."""
+    paging = ""
+    if content.tool == READ_FILE:
         lines = content.text.split("\n")
         paging = next((line for line in reversed(lines) if _PAGING.fullmatch(line)), "")
-        lines = [line for line in lines if _NUMBERED.match(line)] or list(_stripped(lines))
+        # Whatever a file holds, its lines are numbered and nothing else is.
+        shown = [index for index, line in enumerate(lines) if _NUMBERED.match(line)]
     else:
-        lines, paging = list(_stripped(split_lines(content.text))), ""
-    shown = [i for i, line in enumerate(lines) if line.strip() and not _HELD_BACK.fullmatch(line)]
+        lines = split_lines(content.text)
+        shown = list(_found(lines, command=content.tool == RUN_COMMAND))
     if not shown:
         return "", "", paging
-    first = _shown(lines, shown[0])
-    return first, _shown(lines, shown[-1]) if len(shown) > 1 else "", paging
+    return _shown(lines, shown[0]), _shown(lines, shown[-1]) if len(shown) > 1 else "", paging
 
 
-def _stripped(lines: list[str]) -> Iterator[str]:
-    """Yield the lines without what wisp put above and below them, and without a command's frames."""
+def _found(lines: list[str], *, command: bool) -> Iterator[int]:
+    """Yield the indexes of the lines that a tool found, without what wisp wrote around and between them."""
     start, end = 0, len(lines)
-    while start < end and _ABOVE.fullmatch(lines[start]):
+    if start < end and _ABOVE.fullmatch(lines[start]):
         start += 1
-    while end > start and (_BELOW.fullmatch(lines[end - 1]) or _PAGING.fullmatch(lines[end - 1])):
+    if command and start < end and _EXIT_STATUS.fullmatch(lines[start]):
+        start += 1
+    while end > start and _BELOW.fullmatch(lines[end - 1]):
         end -= 1
-    yield from lines[start:end]
+    for index in range(start, end):
+        line = lines[index]
+        if line.strip() and not (command and line in _STREAMS) and not _HELD_BACK.fullmatch(line):
+            yield index
 
 
 def _shown(lines: list[str], index: int) -> str:
-    """Return a line in its length, marked with an … where it stands next to a cut."""
+    """Return a line in its length, marked with an … on the side where it stands next to a cut."""
     line = _flat(lines[index])
     if index > 0 and _HELD_BACK.fullmatch(lines[index - 1]):
         line = f"…{line}"
@@ -164,4 +173,5 @@ def _shown(lines: list[str], index: int) -> str:
 
 
 def _flat(text: str) -> str:
+    """Return text that stays on its line."""
     return _CONTROL.sub(" ", text)
