@@ -142,6 +142,17 @@ class Journal:
         async with self._order:
             return (await _finish(self._write(record, (data,), turn=turn, group=None)))[0]
 
+    async def record_each(
+        self, record: ThreadRecord, datas: Sequence[EventData], *, turn: int | None = None
+    ) -> list[Event]:
+        """Record several events in one append and one transaction; each takes effect by itself.
+
+        Raises:
+            StorageError: none of them could be written, and nothing changed.
+        """
+        async with self._order:
+            return await _finish(self._write(record, datas, turn=turn, group=None))
+
     async def record_group(
         self, record: ThreadRecord, datas: Sequence[EventData], *, turn: int | None = None
     ) -> list[Event]:

@@ -243,7 +243,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A provider's latest count of a prompt, in tokens, and what that prompt said, in bytes; of one thread and model."""
+    """A provider's latest count of a prompt, in tokens, and what the prompt said, in bytes; of a thread and model."""
 
     prompt: int
     bytes: int

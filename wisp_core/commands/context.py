@@ -18,7 +18,7 @@ class Inspect:
         """Return one line an item: store id, kind, turn, rendering, bytes, about how many tokens, the text's start."""
         if argument not in ("context", "context next"):
             raise UsageError(f"/inspect cannot show `{argument}`", "/inspect context lists the next request")
-        return Said("the next request", list_items(here.thread.next_request()))
+        return Said("the next request", list_items(here.thread.preview().composition))
 
 
 def list_items(composition: Composition) -> str:
@@ -44,7 +44,7 @@ class Tokens:
 
     async def run(self, argument: str, here: Here) -> Result:
         """Return the reported sums, the last report, and the estimate; nothing reported is said, not guessed."""
-        return Said("tokens", "\n".join([_reported(here.thread), _latest(here.thread), _estimated(here.thread)]))
+        return Said("tokens", "\n".join([_reported(here.thread), _latest(here.thread), await _coming(here.thread)]))
 
 
 def _reported(thread: Thread) -> str:
@@ -61,8 +61,15 @@ def _latest(thread: Thread) -> str:
     return f"last request: {last.prompt or 0:,} prompt, {last.completion or 0:,} completion, cached {cached}"
 
 
-def _estimated(thread: Thread) -> str:
-    guess = thread.estimate_next()
-    share = "" if guess.percent is None else f", ~{guess.percent:g}% of {guess.window:,}"
-    parts = f"instructions {guess.system:,}, messages {guess.messages:,}, results {guess.results:,}"
-    return f"next request, estimated: ~{guess.total:,} ({parts}, tools {guess.schemas:,}){share}"
+async def _coming(thread: Thread) -> str:
+    """Return the size of the next request by part, as the window's bar has it."""
+    seen = thread.preview()
+    size, window = await seen.measure(), seen.window
+    about = "" if size.counted else "~"
+    share = "" if window is None else f", {about}{100 * size.tokens / window.tokens:.1f}% of {window.tokens:,}"
+    sums: dict[str, int] = {}
+    for one in await seen.shares():
+        if one.part not in ("headroom", "free"):
+            sums[one.part] = sums.get(one.part, 0) + one.tokens
+    parts = ", ".join(f"{part} {tokens:,}" for part, tokens in sums.items() if tokens)
+    return f"next request: {about}{size.tokens:,} ({parts}){share}"

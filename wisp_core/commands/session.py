@@ -108,7 +108,7 @@ class Threads:
 
     async def run(self, argument: str, here: Here) -> Result:
         """Return one line a thread."""
-        rows = await here.wisp.threads(LISTED_THREADS)
+        rows = await here.wisp.library.threads(LISTED_THREADS)
         lines = [
             f"{r.id}  {r.updated[:16].replace('T', ' ')}  {r.turns:>4} turns  {one_line(r.title, 60)}" for r in rows
         ]
@@ -125,7 +125,7 @@ class Resume:
         """Return the wish to open it."""
         if not argument:
             raise UsageError("/resume needs the id of a conversation", "/threads lists them")
-        return Open(await here.wisp.find_thread(argument))
+        return Open(await here.wisp.library.named(argument))
 
 
 class Rename:
@@ -138,8 +138,7 @@ class Rename:
         """Record the title."""
         if not argument:
             raise UsageError("/rename needs a title")
-        await here.thread.change(title=argument)
-        return Said("title", here.thread.record.title)
+        return Said("title", await here.wisp.library.rename(here.thread.record.id, argument))
 
 
 class Theme:

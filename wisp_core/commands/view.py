@@ -59,7 +59,7 @@ def say_part(page: Page, reading: Reading) -> Said:
 async def _show(page: Page, words: str, *, thread: Thread) -> Result:
     if not words.strip():
         return page
-    reading = await thread.read_output(page.call, parse_part(words))
+    reading = await thread.reader.read_output(page.call, parse_part(words))
     if reading is None:
         raise UsageError(f"there is no output `{page.call}` in this conversation", "/last shows the latest")
     return say_part(page, reading)
