@@ -1,6 +1,9 @@
 """Conversations and rows as they are saved, and what reads a page of HTML as a browser would."""
 
+import sys
 from html.parser import HTMLParser
+from itertools import cycle
+from pathlib import Path
 
 from wisp_core.records import (
     CallContent,
@@ -14,6 +17,7 @@ from wisp_core.records import (
     ReplyContent,
     Segment,
 )
+from wisp_core.store.transcripts import messages_of, write_transcript
 
 KINDS = {
     InstructionsContent: EntryKind.INSTRUCTIONS,
@@ -56,6 +60,19 @@ def rows_of(entries):
         {"row": "entry", "id": e.id, "wire_id": e.wire_id, "kind": e.kind.value, "state": e.state.value, "turn": e.turn}
         for e in entries
     ]
+
+
+def save(folder, entries, name="x", *, rows=True):
+    """Save a conversation, with its links or without."""
+    found = rows_of(entries) if rows else None
+    return write_transcript(folder, name, messages=messages_of(entries), rows=found, sessions=["s1", "s2"])
+
+
+def save_on():
+    """Save two states of a conversation in turn, saying so each time, until the process is killed."""
+    for entries in cycle([conversation(), conversation()[:7]]):
+        save(Path(sys.argv[1]), entries)
+        print("saved", flush=True)
 
 
 class Page(HTMLParser):

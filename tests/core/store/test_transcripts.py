@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.composer.conversations import conversations
-from tests.core.store.saved import conversation, entry, rows_of
+from tests.core.store.saved import conversation, entry, rows_of, save
 from tests.fakes.provider import find_wrong
 from wisp_core.errors import ResumeError, StorageError, UsageError
 from wisp_core.records import CallContent, EntryState, OutputContent, PromptContent, ReplyContent
@@ -25,11 +27,6 @@ from wisp_core.store.transcripts import (
 )
 
 OLDER = "transcript 'x' was saved by an older wisp and cannot be resumed; start a new conversation"
-
-
-def save(folder, entries, name="x", *, rows=True):
-    found = rows_of(entries) if rows else None
-    return write_transcript(folder, name, messages=messages_of(entries), rows=found, sessions=["s1", "s2"])
 
 
 def strictly(messages):
@@ -304,7 +301,7 @@ BAD = ["", ".", "..", ".x", "a/b", "/etc", "a\\b", "a\0", "a\n", "-rf", " a", "a
 BAD += ["a\x1b[2J", "a\u200bb", "\ud800", "a:b", "a|b", 'a"b', "a\u3164"]
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", GOOD, ids=ascii)
 def test_a_plain_name_is_taken(name, tmp_path):
     assert check_name(name) == name
     save(tmp_path, conversation(), name)
@@ -312,7 +309,7 @@ def test_a_plain_name_is_taken(name, tmp_path):
     assert [found.name for found in list_transcripts(tmp_path)] == [name]
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", BAD, ids=ascii)
 def test_any_other_name_is_refused_in_one_sentence_before_anything_is_written(name, tmp_path):
     with pytest.raises(UsageError, match="cannot be the name of a transcript") as caught:
         save(tmp_path / "transcripts", conversation(), name)
@@ -347,3 +344,24 @@ def test_where_it_cannot_be_written_one_sentence_says_so_and_nothing_is_left(tmp
     with pytest.raises(StorageError, match=r"the transcript 'x' could not be written \(Is a directory\)"):
         save(tmp_path, conversation())
     assert os.listdir(tmp_path) == ["x.json"]
+
+
+def test_a_kill_at_any_instant_leaves_links_that_are_of_the_messages_or_none(tmp_path):
+    both = {12: conversation(), 8: conversation()[:7]}
+    command = [sys.executable, "-c", "from tests.core.store.saved import save_on; save_on()", str(tmp_path)]
+    found = set()
+    for saves in range(1, 9):
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+            for _ in range(saves):
+                child.stdout.readline()
+            child.kill()
+        messages = json.loads((tmp_path / "x.json").read_text())
+        try:
+            rows = len(read_transcript(tmp_path, "x").rows)
+        except ResumeError as error:
+            found.add(error.sentence())
+        else:
+            assert messages == messages_of(both[rows])
+            found.add(rows)
+    assert found <= {8, 12, OLDER}
+    assert found & {8, 12}
