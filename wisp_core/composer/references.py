@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
 from typing import TypeAlias
 
+from wisp_core.composer.measure import BYTES_A_TOKEN
 from wisp_core.events import ContextReference
 from wisp_core.records import CallContent, Entry, OutputContent, ThreadRecord
 from wisp_core.requests import ToolKind
@@ -14,7 +15,6 @@ REFERENCE_BYTES = 640
 LINE_CHARACTERS = 100
 ARGUMENTS_CHARACTERS = 200
 TOOL_CHARACTERS = 60
-BYTES_A_TOKEN = 4
 
 KindOf: TypeAlias = Callable[[str], ToolKind | None]
 

@@ -1,7 +1,7 @@
 """Random conversations in which every request is composed and recorded, with all that may happen in between.
 
 References, cuts, `!commands`, settings, models and modes that change, condensations and their undoing, retries,
-interrupts, calls without a result, turns that a crash left.
+interrupts, calls without a result, turns that a crash left, forks, and threads that go on from a transcript.
 """
 
 from collections.abc import Sequence
@@ -29,13 +29,15 @@ from wisp_core.events import (
     RequestRetried,
     Response,
     SegmentData,
+    ThreadStart,
     ToolCalled,
     ToolReturned,
     TurnEnd,
 )
-from wisp_core.records import Content, EntryKind, EntryState, Plan, ReplyContent
+from wisp_core.records import Content, EntryKind, EntryState, JsonObject, Plan, ReplyContent, ThreadRecord
 from wisp_core.requests import Composition, Message, ToolKind
 from wisp_core.settings import Context
+from wisp_core.store.carried import dump_record, fork_rows, resume_rows
 from wisp_core.store.fold import apply
 
 LONG = st.builds(lambda text, times: (text + "\n") * times, TEXT, st.integers(1, 80))
@@ -114,6 +116,24 @@ class History(Script):
             self.write(ContextCompactionUndone(undone=self.condensed.pop()), turn)
             self.epoch += 1
 
+    def fork(self) -> None:
+        """Go on in a thread that begins as a copy, without the commands that were waiting."""
+        plans = [sent.plan for sent in self.sent]
+        self._begin(fork_rows(dump_record(self.record, self.contents, plans), self.record.last_turn))
+
+    def resume(self) -> None:
+        """Go on in a thread that begins with what was saved, in which nothing was sent yet."""
+        before = self._compose({}, "").sha256
+        self._begin(resume_rows(dump_record(self.record, self.contents, ())))
+        self.drafts.append((before, self._compose({}, "").sha256))
+        self.sent.clear()
+        self.condensed.clear()
+
+    def _begin(self, rows: list[JsonObject]) -> None:
+        old = self.record
+        self.record = ThreadRecord(id="t")
+        self.write(ThreadStart(cwd="/w", model=old.model, mode=old.mode.value, instructions=[], carried=rows))
+
     def _references(self, turn: int) -> Sequence[EventData]:
         if not self.settings.references:
             return []
@@ -161,6 +181,8 @@ def _before(draw: st.DrawFn, history: History, *, turn: int) -> None:
         history.write(ModelChanged(model=draw(st.sampled_from(["m", "n"])), window=None), None)
     if draw(st.integers(0, 5)) == 0:
         history.write(ModeChanged(mode=draw(st.sampled_from(["plan", "ask", "auto"]))), None)
+    if turn > 1 and draw(st.integers(0, 7)) == 0:
+        draw(st.sampled_from([history.fork, history.resume]))()
 
 
 def _answer(draw: st.DrawFn, history: History, *, turn: int) -> bool:
