@@ -58,7 +58,8 @@ def split_blocks(text: str) -> list[Block]:
     tables = "|" in text
     blocks = []
     for first, end, inside in _extents(raw, lines):
-        start = starts[first] + first + _indent(raw[first])
+        # A fence's indent is the list's that it stands in; a paragraph's is its own.
+        start = starts[first] + first + (_indent(raw[first]) if inside else 0)
         stop = starts[end - 1] + end - 1 + len(raw[end - 1].rstrip())
         said = lines[inside or slice(first, end)]
         if inside is None and tables:

@@ -51,9 +51,9 @@ def find_cuts(entries: Sequence[Entry]) -> list[ContextCut]:
     """Return the stretches, in order, in which replies among `entries`, of one turn, retype an earlier output of it.
 
     A stretch is one block or more with blank lines alone between them, whose normalised lines stand in one output in
-    order and next to each other. It goes with its fence lines, from its first character to its last, so that what
-    stays is sound Markdown; its indent and its line's end stay. A stretch under 24 words, or no longer than its
-    marker, is kept; so is a reply that has cuts already.
+    order and next to each other. It goes with its fence lines, so that what stays is sound Markdown, but for their
+    indent and the last line's end. A stretch under 24 words, or no longer than its marker, is kept; so is a reply
+    that has cuts already.
     """
     forms = [form for entry in entries for form in _forms(entry)]
     known = set().union(*(form.lines for form in forms))

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, repeat
+from itertools import accumulate, pairwise, repeat
 
 # One character of a string stands for one line, so that a run of lines is found as a string in a string.
 MOST_LINES = 0x10FFFF
@@ -20,6 +20,7 @@ class Occurrences:
         encoded = [self.encode(lines) for lines in texts]
         self._starts = list(accumulate((len(each) + 1 for each in encoded), initial=0))
         self._text = "".join(each + _BREAK for each in encoded)
+        self._neighbours: set[tuple[str, str]] | None = None
         self._room = room
 
     @property
@@ -49,8 +50,12 @@ class Occurrences:
         return end, bisect_right(self._starts, at) - 1
 
     def _find(self, run: str, start: int, *, stop: int) -> int:
-        if self._room <= 0:
+        self._room -= len(run)
+        if self._room <= 0 or not (self._neighbours is None or self._neighbours.issuperset(pairwise(run))):
             return -1
         at = self._text.find(run, start, stop)
-        self._room -= len(run) + (at if at >= 0 else stop) - start
+        self._room -= (at if at >= 0 else stop) - start
+        if at < 0 and self._neighbours is None:
+            # What nearly matches most often has two lines together that nowhere are: from now on no search is spent.
+            self._neighbours = set(pairwise(self._text))
         return at
