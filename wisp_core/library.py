@@ -175,8 +175,14 @@ class Library:
             ResumeError: none is named so, several are, or the transcript cannot be resumed.
         """
         saved = await asyncio.to_thread(find_saved, self._folder, name)
-        if saved is not None:
-            return await self.resume(saved)
+        return await self.known(name) if saved is None else await self.resume(saved)
+
+    async def known(self, name: str) -> str:
+        """Return the id of the thread with this id, with an id that begins so, or with this title.
+
+        Raises:
+            ResumeError: none is named so, or several are.
+        """
         rows = await self.threads(FIND_AMONG)
         found = [r.id for r in rows if r.id == name] or [r.id for r in rows if r.title == name]
         found = found or [r.id for r in rows if name and r.id.startswith(name)]

@@ -64,20 +64,38 @@ class Reader:
 
     async def output_page(self, call: str, offset: int = 0) -> Page | None:
         """Return a page of a stored output from byte `offset`, None where nothing more than the result is kept."""
-        found = await self._find_output(call)
-        if found is None or not found.kept:
+        found = await self.find_output(call)
+        if found is None or not found[1].kept:
             return None
-        read = partial(self._outputs.read_page, call, offset, session=found.kept)
+        read = partial(self._outputs.read_page, call, offset, session=found[1].kept)
         return await asyncio.to_thread(read)
 
     async def read_output(self, call: str, part: Part) -> Reading | None:
         """Return a part of an output, of what the tool returned where no more is kept; None where there is none."""
-        found = await self._find_output(call)
+        found = await self.find_output(call)
         if found is None:
             return None
-        returned = found.text if isinstance(found, OutputContent) else found.output
-        read = partial(self._outputs.read_part, call, part, session=found.kept or None, returned=returned)
+        output = found[1]
+        returned = output.text if isinstance(output, OutputContent) else output.output
+        read = partial(self._outputs.read_part, call, part, session=output.kept or None, returned=returned)
         return await asyncio.to_thread(read)
+
+    async def find_output(self, name: str = "") -> tuple[int, OutputContent | CommandContent] | None:
+        """Return entry and content of the output with this call or entry id, of the latest where none is given."""
+        for number in reversed(self.record.entries):
+            entry = self.record.entries[number]
+            printed = entry.kind is EntryKind.COMMAND
+            if not printed and (
+                entry.kind is not EntryKind.TOOL_OUTPUT or name not in ("", entry.wire_id, str(number))
+            ):
+                continue
+            (whole,) = await self._with_content([number])
+            content = whole.content
+            # An /undo is a command that has no call: it printed nothing.
+            named = isinstance(content, OutputContent | CommandContent) and content.call
+            if isinstance(content, OutputContent | CommandContent) and named and name in ("", named, str(number)):
+                return number, content
+        return None
 
     async def _answer(self, plan: Plan) -> tuple[Item, ...]:
         """Return the reply and the calls of the response that the plan got."""
@@ -99,14 +117,3 @@ class Reader:
         missing = [number for number in numbers if held[number].content is None]
         read = await self._database.contents(self.record.id, missing) if missing else {}
         return [replace(held[number], content=read[number]) if number in read else held[number] for number in numbers]
-
-    async def _find_output(self, call: str) -> OutputContent | CommandContent | None:
-        for number in reversed(self.record.entries):
-            entry = self.record.entries[number]
-            if entry.kind is EntryKind.TOOL_OUTPUT and entry.wire_id != call:
-                continue
-            if entry.kind in (EntryKind.TOOL_OUTPUT, EntryKind.COMMAND):
-                (whole,) = await self._with_content([number])
-                if isinstance(whole.content, OutputContent | CommandContent) and whole.content.call == call:
-                    return whole.content
-        return None

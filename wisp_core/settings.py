@@ -209,14 +209,15 @@ def trace_settings(home: Path, given: JsonObject | None = None) -> dict[str, tup
     found: dict[str, tuple[Any, str]] = {}
     sources = ((_read(home / "config.json"), "file"), (environment, "environment"), (given or {}, "command line"))
     for settings, origin in sources:
-        found |= {key: (value, origin) for key, value in _leaves(settings)}
+        found |= {key: (value, origin) for key, value in leaves(settings)}
     return found
 
 
-def _leaves(settings: JsonObject, prefix: str = "") -> list[tuple[str, Any]]:
+def leaves(settings: JsonObject, prefix: str = "") -> list[tuple[str, Any]]:
+    """Return the settings by dotted key; an empty section is a value."""
     found: list[tuple[str, Any]] = []
     for key, value in settings.items():
-        found += _leaves(value, f"{prefix}{key}.") if isinstance(value, dict) and value else [(prefix + key, value)]
+        found += leaves(value, f"{prefix}{key}.") if isinstance(value, dict) and value else [(prefix + key, value)]
     return found
 
 

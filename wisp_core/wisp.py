@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from wisp_core import __version__
 from wisp_core.audit.files import session_lives
@@ -23,16 +23,18 @@ from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, Mode, ThreadRecord
 from wisp_core.redaction import Redaction, find_secrets
-from wisp_core.settings import Settings, home_path, load_settings, remember_rule
+from wisp_core.settings import Settings, home_path, leaves, load_settings, remember_rule, trace_settings
 from wisp_core.store.desk import Desk
 from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
 from wisp_core.store.sweep import sweep
+from wisp_core.text import one_line
 from wisp_core.thread import Furniture, Thread
 from wisp_core.turn.person import Person
 from wisp_core.turn.protocols import Ask
 
 Listen: TypeAlias = Callable[[Published], None]
+VALUE_CHARACTERS = 200
 SECRET_HEADER = re.compile(r"auth|key|token|secret|password", re.IGNORECASE)
 
 
@@ -62,6 +64,17 @@ class Wisp:
     def settings(self) -> Settings:
         """The settings in force."""
         return self._house.settings
+
+    def settings_shown(self) -> list[tuple[str, str, str]]:
+        """Return every setting as key, value and origin, those that are set first; no key or header is among them."""
+        traced = trace_settings(self.home, self._house.given)
+        plain = {key: (value, "default") for key, value in leaves(self.settings.model_dump())}
+        every = dict(sorted(traced.items())) | {key: found for key, found in plain.items() if key not in traced}
+        return [(key, self._shown(key, value), origin) for key, (value, origin) in every.items()]
+
+    def _shown(self, key: str, value: Any) -> str:
+        hidden = ".headers." in key
+        return "…" if hidden else self._journal.redaction.text(one_line(str(value), VALUE_CHARACTERS)) or "-"
 
     @classmethod
     async def open(

@@ -33,5 +33,5 @@ async def cut_copies(parts: Participants) -> None:
         found = find_cuts(entries[::-1])
         await parts.write_each(found)
         for cut in found:
-            text = f"the model carries {cut.bytes:,} bytes of this reply as a mark: they retype entry {cut.output}"
+            text = f"{cut.bytes:,} bytes of the reply repeat entry {cut.output}; the model carries a mark for them"
             parts.tell("note", kind="cut", text=text)

@@ -1,39 +1,8 @@
-"""The commands that show what the model carries and what it costs."""
+"""The command that shows what requests cost."""
 
 from wisp_core.commands.here import Here
 from wisp_core.commands.results import Result, Said
-from wisp_core.errors import UsageError
-from wisp_core.requests import CHARACTERS_A_TOKEN, Composition, Item
-from wisp_core.text import one_line
 from wisp_core.thread import Thread
-
-
-class Inspect:
-    """Shows the next request."""
-
-    name, usage, help = "inspect", "context", "list what the next request carries"
-    while_running = True
-
-    async def run(self, argument: str, here: Here) -> Result:
-        """Return one line an item: store id, kind, turn, rendering, bytes, about how many tokens, the text's start."""
-        if argument not in ("context", "context next"):
-            raise UsageError(f"/inspect cannot show `{argument}`", "/inspect context lists the next request")
-        return Said("the next request", list_items(here.thread.preview().composition))
-
-
-def list_items(composition: Composition) -> str:
-    """Return a composition as lines of text, one an item."""
-    lines = [_line(item) for item in composition.items]
-    total = sum(item.bytes for item in composition.items)
-    messages = len(composition.messages)
-    lines.append(f"{len(lines)} items, {total:,} bytes, {messages} messages, {composition.sha256[:12]}")
-    return "\n".join(lines)
-
-
-def _line(item: Item) -> str:
-    where = "-" if item.entry is None else str(item.entry)
-    what = f"{where:>5}  turn {item.turn:<4} {item.kind:<12} {item.rendering.value:<9}"
-    return f"{what} {item.bytes:>7,} B {-(-len(item.text) // CHARACTERS_A_TOKEN):>6,} t  {one_line(item.text, 60)}"
 
 
 class Tokens:
