@@ -27,21 +27,27 @@ def measure() -> tuple[list[Figure], str]:
     few = ["abcd"[(n * n + n // 7) % 4] for n in range(BYTES)]
     blocks = "\n\n".join("\n".join(few[n : n + 30]) for n in range(0, BYTES // 2, 30))
     figures = [
-        figure("a command's output in fenced code", fenced(text), [("run_command", text)], goal=GOAL),
-        figure("a file without its numbers", fenced(text), [("read_file", page)], goal=GOAL),
-        figure("a file with its numbers", fenced(page), [("read_file", page)], goal=GOAL),
-        figure("a table of an output's lines", f"| a | b |\n|---|---|\n{rows}", [("run_command", text)], goal=GOAL),
-        figure("nothing alike", fenced(text.replace("line", "row")), [("run_command", text)], goal=GOAL),
-        figure("one line, repeated", fenced(again), [("run_command", again)], goal=GOAL),
-        figure("2,000 blocks that nearly match", near, [("run_command", text)]),
-        figure("each line a paragraph", text.replace("\n", "\n\n"), [("run_command", text)]),
-        figure("few letters, a line each", blocks, [("run_command", "\n".join(few[BYTES // 2 :]))]),
-        figure(f"{len(lines) // 10:,} outputs", fenced(text), [("run_command", part) for part in near.split("\n\n")]),
+        figure("a command's output in fenced code", fenced(text), outputs=[("run_command", text)], goal=GOAL),
+        figure("a file without its numbers", fenced(text), outputs=[("read_file", page)], goal=GOAL),
+        figure("a file with its numbers", fenced(page), outputs=[("read_file", page)], goal=GOAL),
+        figure(
+            "a table of an output's lines", f"| a | b |\n|---|---|\n{rows}", outputs=[("run_command", text)], goal=GOAL
+        ),
+        figure("nothing alike", fenced(text.replace("line", "row")), outputs=[("run_command", text)], goal=GOAL),
+        figure("one line, repeated", fenced(again), outputs=[("run_command", again)], goal=GOAL),
+        figure("2,000 blocks that nearly match", near, outputs=[("run_command", text)]),
+        figure("each line a paragraph", text.replace("\n", "\n\n"), outputs=[("run_command", text)]),
+        figure("few letters, a line each", blocks, outputs=[("run_command", "\n".join(few[BYTES // 2 :]))]),
+        figure(
+            f"{len(lines) // 10:,} outputs",
+            fenced(text),
+            outputs=[("run_command", part) for part in near.split("\n\n")],
+        ),
     ]
     return figures, ""
 
 
-def figure(what: str, reply: str, outputs: Sequence[tuple[str, str]], *, goal: float | None = None) -> Figure:
+def figure(what: str, reply: str, *, outputs: Sequence[tuple[str, str]], goal: float | None = None) -> Figure:
     """Return the CPU seconds of finding the cuts beside those of normalising the same texts."""
     turn = [
         Entry(number, f"w{number}", EntryKind.TOOL_OUTPUT, 1, "", OutputContent(f"c{number}", tool, text))
