@@ -57,7 +57,7 @@ def refer(
             head = _head(entry, content, ending=_what_to_do(entry, kind_of(content.tool), memory=memory), zone=zone)
             if whole <= len(head.encode()):
                 continue
-            text = _render(head, content, calls.get(entry.wire_id))
+            text = _render(head, content, call=calls.get(entry.wire_id))
             saved = whole - len(text.encode())
             if saved > 0:
                 found.append(_event(entry, content, text=text, saved=saved))
@@ -109,7 +109,7 @@ def _clock(time: str, zone: tzinfo | None) -> str:
         return ""
 
 
-def _render(head: str, content: OutputContent, call: CallContent | None) -> str:
+def _render(head: str, content: OutputContent, *, call: CallContent | None) -> str:
     first, last, paging = _content_lines(content)
     lines = [f"arguments: {shorten(_flat(call.arguments), ARGUMENTS_CHARACTERS)}"] if call else []
     lines += [f"first line: {first}"] if first else []

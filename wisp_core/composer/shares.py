@@ -21,8 +21,9 @@ def shares(
     """Return the parts of the window in tokens, in the order of the request.
 
     `size` is the request's measured size in tokens, which its parts sum to, in proportion to their bytes; `headroom` is
-    in bytes and taken at the same rate. With a known `window` headroom and free stand at the end and all sums to it;
-    of a request that is larger they are 0.
+    in bytes and taken at the same rate. The part `request` is the turn that waits for an answer: its prompt, the
+    commands with it, and what its own steps added. With a known `window` headroom and free stand at the end and all
+    sums to it; of a request that is larger they are 0.
     """
     parts = _weigh(composition, schemas, instructions=instructions)
     weights = [weight for _, _, weight in parts]

@@ -142,6 +142,33 @@ def test_the_persons_command_goes_with_the_next_prompt_as_one_message():
     assert messages(script.record)[1].text == "The person ran `ls` (exit status 0):\na.txt\n\nwhat is it?"
 
 
+def test_a_command_that_waits_for_the_next_prompt_is_no_part_of_a_turn_that_is_gone_on_with():
+    script = _calling("aaaaaaaa", "bbbbbbbb")
+    script.write(TurnEnd(outcome="interrupted"), 1)
+    script.write(CommandRun(command="ls", output="a.txt"), 2)
+    script.write(RequestRetried(reason="person"), 1)
+    assert messages(script.record)[-1].text == "of bbbbbbbb"
+    script.write(Response(request="r", step=2, text="Both are there.", finish="stop", model="m"), 1)
+    script.write(TurnEnd(outcome="done"), 1)
+    script.write(Prompt(text="what is it?"), 2)
+    assert [m.text for m in messages(script.record)[-2:]] == [
+        "Both are there.",
+        "The person ran `ls`:\na.txt\n\nwhat is it?",
+    ]
+
+
+def test_a_draft_composes_as_the_prompt_that_it_becomes_and_changes_nothing():
+    script = _calling("aaaaaaaa", "bbbbbbbb")
+    script.write(TurnEnd(outcome="done"), 1)
+    script.write(CommandRun(command="ls", output="a.txt"), 2)
+    draft = compose(script.record, CONTEXT, prompt="what is it?")
+    assert compose(script.record, CONTEXT).messages[-1].text == "The person ran `ls`:\na.txt"
+    script.write(Prompt(text="what is it?"), 2)
+    sent = compose(script.record, CONTEXT)
+    assert (draft.sha256, draft.messages) == (sent.sha256, sent.messages)
+    assert (draft.items[-1].kind, draft.items[-1].entry, sent.items[-1].entry) == ("prompt", None, 9)
+
+
 def test_a_new_mode_gives_the_instructions_a_version():
     script = Script()
     script.start()
