@@ -1,6 +1,7 @@
 """Markdown from outside as HTML that holds nothing but text, its structure, and links that are safe to follow. Pure."""
 
 import re
+from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,6 @@ def as_markup(text: str) -> str:
     if len(shown.encode()) > MOST_BYTES:
         return as_text(text)
     parser = _parser(html=False)
-    parser.validateLink = lambda url: _SAFE_LINK.fullmatch(url) is not None  # type: ignore[method-assign]  # its own hook
     tokens = parser.parse(shown)
     if any(token.level >= MOST_NESTING - 1 for token in tokens):
         return as_text(text)  # the parser would leave out what is deeper
@@ -59,10 +59,13 @@ def is_plain(text: str) -> bool:
     return True
 
 
+@cache
 def _parser(*, html: bool) -> "MarkdownIt":
     from markdown_it import MarkdownIt  # loaded with the first export, off the start-up path
 
     parser = MarkdownIt("commonmark", {"html": html, "maxNesting": MOST_NESTING}).enable(["table", "strikethrough"])
+    # The hook that it offers for this.
+    parser.validateLink = lambda url: _SAFE_LINK.fullmatch(url) is not None  # type: ignore[method-assign]
     return parser.disable(["inline", "reference", "image"])
 
 

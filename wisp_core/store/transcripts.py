@@ -1,20 +1,21 @@
 """Saved conversations: NAME.json, the messages for any reader, and beside it NAME.store, what resuming needs."""
 
 import os
+import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from wisp_core.errors import ResumeError, StorageError, UsageError
-from wisp_core.records import EntryKind, EntryState, JsonObject
+from wisp_core.records import EntryState, JsonObject
 from wisp_core.settings import MIB
+from wisp_core.store.carried_rows import read_rows
 from wisp_core.store.documents import dump_json
 from wisp_core.store.home import make_folder
 from wisp_core.store.loading import load_json
-from wisp_core.store.messages import Link, links_in_order, links_of, messages_of
+from wisp_core.store.messages import links_in_order, links_of, messages_of
 from wisp_core.store.private import stage, storing, sync_folder
 from wisp_core.text import byte_size, revealed, revealed_line, shorten
 
@@ -34,6 +35,7 @@ MOST_BYTES = 256 * MIB
 """How large each of the two files may be."""
 MOST_NAME_BYTES = 100
 _NO_NAME = frozenset('/\\:*?"<>|')
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MESSAGES, _LINKS = ".json", ".store"
 # The last second that a calendar of four digits has; the time of a file can be later.
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
@@ -137,10 +139,11 @@ def find_saved(folder: Path, name: str) -> Saved | None:
         raise ResumeError(f"the transcript '{name}' cannot be read ({error.strerror})") from error
     try:
         rows, sessions = _load_links(_read(folder / f"{name}{_LINKS}"))
+        active = [entry for entry in read_rows(rows).entries if entry.state is EntryState.ACTIVE]
         links = links_of(load_json(data))
-        if not links or links != links_in_order(_active(rows)):
+        if not links or links != links_in_order([(entry.wire_id, entry.kind) for entry in active]):
             raise ValueError("not of these messages")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ResumeError) as error:
         raise ResumeError(
             f"transcript '{name}' was saved by an older wisp and cannot be resumed; start a new conversation"
         ) from error
@@ -190,36 +193,9 @@ def _load_links(data: bytes) -> tuple[list[JsonObject], list[str]]:
     sessions = header.get("sessions")
     if type(header.get("version")) is not int or header["version"] != VERSION or header.get("rows") != len(rows):
         raise ValueError("another version, or a part")
-    if not isinstance(sessions, list) or not all(isinstance(session, str) for session in sessions):
+    if not isinstance(sessions, list) or not all(isinstance(s, str) and _SESSION.fullmatch(s) for s in sessions):
         raise ValueError("no sessions")
-    if not all(isinstance(row.get("row"), str) for row in rows):
-        raise ValueError("no rows")
     return rows, sessions
-
-
-def _active(rows: Sequence[JsonObject]) -> list[Link]:
-    """Return the links of the active entries.
-
-    Raises:
-        ValueError: an entry is none, or is out of its place.
-    """
-    links: list[Link] = []
-    last = 0
-    for row in rows:
-        if row["row"] != "entry":
-            continue
-        id, wire_id = row.get("id"), row.get("wire_id")
-        if type(id) is not int or id <= last or not isinstance(wire_id, str):
-            raise ValueError("no entry, or not in order")
-        last = id
-        kind = EntryKind(_word(row.get("kind")))
-        if EntryState(_word(row.get("state"))) is EntryState.ACTIVE:
-            links.append((wire_id, kind))
-    return links
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _read(path: Path) -> bytes:

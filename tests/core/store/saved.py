@@ -1,6 +1,7 @@
 """Conversations and rows as they are saved, and what reads a page of HTML as a browser would."""
 
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import cycle
 from pathlib import Path
@@ -12,11 +13,14 @@ from wisp_core.records import (
     EntryKind,
     EntryState,
     InstructionsContent,
+    Outcome,
     OutputContent,
     PromptContent,
     ReplyContent,
     Segment,
+    Turn,
 )
+from wisp_core.store.carried_rows import Carried, write_rows
 from wisp_core.store.transcripts import messages_of, write_transcript
 
 KINDS = {
@@ -27,13 +31,15 @@ KINDS = {
     OutputContent: EntryKind.TOOL_OUTPUT,
     ReplyContent: EntryKind.REPLY,
 }
+OLDER = "transcript 'x' was saved by an older wisp and cannot be resumed; start a new conversation"
 TIME = "2026-01-01T00:00:00.000Z"
 
 
 def entry(number, content, *, turn=1, state=EntryState.ACTIVE):
     """Return an entry; that of a call and its output go by the call's id."""
     wire_id = content.call if isinstance(content, CallContent | OutputContent) else f"e{number}"
-    return Entry(number, wire_id, KINDS[type(content)], turn, TIME, content, state=state)
+    made = Entry(number, wire_id, KINDS[type(content)], turn, TIME, content, state=state)
+    return replace(made, dropped_by="c1", dropped_at=2) if state is EntryState.DROPPED else made
 
 
 def conversation():
@@ -54,12 +60,11 @@ def conversation():
 
 
 def rows_of(entries):
-    """Return rows as a record's are: what they hold beside the links is for its fold to read."""
-    head = [{"row": "thread", "title": "t"}]
-    return head + [
-        {"row": "entry", "id": e.id, "wire_id": e.wire_id, "kind": e.kind.value, "state": e.state.value, "turn": e.turn}
-        for e in entries
-    ]
+    """Return the rows of a record that holds the entries."""
+    contents = [entry.content for entry in entries]
+    turns = [Turn(e.turn, e.id, TIME, Outcome.DONE) for e in entries if e.kind is EntryKind.PROMPT]
+    stack = tuple(content for content in contents if isinstance(content, InstructionsContent))
+    return write_rows(Carried("t", stack, tuple(turns), tuple(entries), plans=(), summaries=(), facts=()))
 
 
 def save(folder, entries, name="x", *, rows=True):
