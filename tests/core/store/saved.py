@@ -67,7 +67,7 @@ def rows_of(entries):
     return write_rows(Carried("t", stack, tuple(turns), tuple(entries), plans=(), summaries=(), facts=()))
 
 
-def save(folder, entries, name="x", *, rows=True):
+def save(folder, entries, *, name="x", rows=True):
     """Save a conversation, with its links or without."""
     found = rows_of(entries) if rows else None
     return write_transcript(folder, name, messages=messages_of(entries), rows=found, sessions=["s1", "s2"])

@@ -71,7 +71,7 @@ def another_state(entries):
 
 def of_another(folder):
     entries = [replace(e, wire_id=f"other{e.id}") for e in conversation()]
-    save(folder, entries, "y")
+    save(folder, entries, name="y")
     os.replace(folder / "y.store", folder / "x.store")
 
 

@@ -169,7 +169,7 @@ BAD += ["a\x1b[2J", "a\u200bb", "\ud800", "a:b", "a|b", 'a"b', "a\u3164"]
 @pytest.mark.parametrize("name", GOOD, ids=ascii)
 def test_a_plain_name_is_taken(name, tmp_path):
     assert check_name(name) == name
-    save(tmp_path, conversation(), name)
+    save(tmp_path, conversation(), name=name)
     assert read_transcript(tmp_path, name).name == name
     assert [found.name for found in list_transcripts(tmp_path)] == [name]
 
@@ -177,14 +177,14 @@ def test_a_plain_name_is_taken(name, tmp_path):
 @pytest.mark.parametrize("name", BAD, ids=ascii)
 def test_any_other_name_is_refused_in_one_sentence_before_anything_is_written(name, tmp_path):
     with pytest.raises(UsageError, match="cannot be the name of a transcript") as caught:
-        save(tmp_path / "transcripts", conversation(), name)
+        save(tmp_path / "transcripts", conversation(), name=name)
     assert caught.value.sentence().isprintable()
     assert os.listdir(tmp_path) == []
 
 
 def test_the_links_of_x_and_a_transcript_named_x_store_do_not_collide(tmp_path):
-    save(tmp_path, conversation(), "x")
-    save(tmp_path, conversation()[:6], "x.store")
+    save(tmp_path, conversation(), name="x")
+    save(tmp_path, conversation()[:6], name="x.store")
     assert len(read_transcript(tmp_path, "x").rows) == 15
     assert len(read_transcript(tmp_path, "x.store").rows) == 10
     assert [found.name for found in list_transcripts(tmp_path)] == ["x", "x.store"]
@@ -192,8 +192,8 @@ def test_the_links_of_x_and_a_transcript_named_x_store_do_not_collide(tmp_path):
 
 def test_the_list_has_names_sizes_and_dates_and_nothing_that_is_no_transcript(tmp_path):
     assert list_transcripts(tmp_path / "none") == []
-    path = save(tmp_path, conversation(), "b")
-    save(tmp_path, conversation(), "a")
+    path = save(tmp_path, conversation(), name="b")
+    save(tmp_path, conversation(), name="a")
     os.utime(path, (1_700_000_000, 1_700_000_000))
     os.utime(tmp_path / "a.json", (10**12, 10**12))  # as far on as the file system goes
     for name in (".hidden.json", "notes.txt", "c.store", "bad\x1bname.json"):
