@@ -1,13 +1,14 @@
 """Every thread of a home: lists, finds, reads, renames, deletes, forks, saves, resumes and exports them."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from wisp_core.errors import ResumeError, UsageError
 from wisp_core.events import EventData, ThreadDeleted, ThreadForked, ThreadRenamed, ThreadStart
 from wisp_core.journal import Journal
 from wisp_core.reader import Reader
-from wisp_core.records import JsonObject, Mode, ThreadRecord
+from wisp_core.records import JsonObject, Mode, Plan, ThreadRecord
 from wisp_core.requests import FoundPassage
 from wisp_core.store.carried import dump_record, fork_rows, resume_rows
 from wisp_core.store.export import write_export
@@ -65,7 +66,7 @@ class Library:
             ResumeError: there is no such thread.
         """
         record = self.taken.get(id) or await self._journal.read_thread(id)
-        return Reader(record, self._journal.database, self._outputs)
+        return Reader(record, self._journal.database, outputs=self._outputs)
 
     async def rename(self, id: str, title: str) -> str:
         """Give a thread a title and return it as it is kept.
@@ -113,7 +114,7 @@ class Library:
             model=source.model,
             mode=source.mode.value,
             instructions=[],
-            carried=fork_rows(await self._rows(reader), turn),
+            carried=fork_rows(await self._rows(reader, plans=await self._journal.database.plans(id)), turn),
             carriedFrom=await self._sessions(source),
         )
         return await self._begin(start, ThreadForked(source=id, turn=turn))
@@ -133,7 +134,7 @@ class Library:
         check_name(name)
         reader = await self._still(id)
         messages = messages_of(reader.record.active_entries())
-        rows = None if messages_only else await self._rows(reader)
+        rows = None if messages_only else await self._rows(reader, plans=())
         sessions = await self._sessions(reader.record)
         path = await asyncio.to_thread(
             write_transcript, self._folder, name, messages=messages, rows=rows, sessions=sessions
@@ -191,7 +192,7 @@ class Library:
         which = "several conversations are" if found else "no conversation is"
         raise ResumeError(f"{which} named `{name}`", "/threads or wisp-tui --list shows their ids")
 
-    async def export(self, id: str, form: str, folder: Path) -> Path:
+    async def export(self, id: str, form: str, *, folder: Path) -> Path:
         """Write a conversation as the person saw it, as `md`, `json` or `html`, into `folder`; return the file (A27).
 
         Raises:
@@ -214,15 +215,14 @@ class Library:
         finally:
             await self._journal.leave_thread(id)
 
-    async def _rows(self, reader: Reader) -> list[JsonObject]:
+    async def _rows(self, reader: Reader, *, plans: Sequence[Plan]) -> list[JsonObject]:
         contents = {entry.id: entry.content for entry in await reader.entries() if entry.content is not None}
-        plans = await self._journal.database.plans(reader.record.id)
         return dump_record(reader.record, contents, plans)
 
     async def _still(self, id: str) -> Reader:
         """Return what reads a thread as it stands now, however it goes on."""
         record = await self._journal.read_thread(id)
-        return Reader(record, self._journal.database, self._outputs)
+        return Reader(record, self._journal.database, outputs=self._outputs)
 
     async def _sessions(self, record: ThreadRecord) -> list[str]:
         sources = [source for entry in record.entries.values() for source in entry.sources]

@@ -30,7 +30,7 @@ class Preview:
     async def measure(self) -> Measurement:
         """Return its size with the tools' schemas: counted where the model can count, else estimated (C4)."""
         return await measure_sent(
-            self.backend, self.composition, self.schemas, report=self.report, settings=self.settings
+            self.backend, self.composition, schemas=self.schemas, report=self.report, settings=self.settings
         )
 
     async def shares(self) -> tuple[Share, ...]:

@@ -20,7 +20,7 @@ WHOLE = Context(cuts=False, references=False)
 class Reader:
     """What can be seen of a thread by whoever may not write it; `record` is read only."""
 
-    def __init__(self, record: ThreadRecord, database: Database, outputs: Outputs) -> None:
+    def __init__(self, record: ThreadRecord, database: Database, *, outputs: Outputs) -> None:
         self.record = record
         self._database = database
         self._outputs = outputs
@@ -83,18 +83,16 @@ class Reader:
     async def find_output(self, name: str = "") -> tuple[int, OutputContent | CommandContent] | None:
         """Return entry and content of the output with this call or entry id, of the latest where none is given."""
         for number in reversed(self.record.entries):
-            entry = self.record.entries[number]
-            printed = entry.kind is EntryKind.COMMAND
-            if not printed and (
-                entry.kind is not EntryKind.TOOL_OUTPUT or name not in ("", entry.wire_id, str(number))
-            ):
+            if not _may_be(self.record.entries[number], name):
                 continue
             (whole,) = await self._with_content([number])
-            content = whole.content
-            # An /undo is a command that has no call: it printed nothing.
-            named = isinstance(content, OutputContent | CommandContent) and content.call
-            if isinstance(content, OutputContent | CommandContent) and named and name in ("", named, str(number)):
-                return number, content
+            match whole.content:
+                # An /undo is a command that has no call: it printed nothing.
+                case OutputContent(call=call) | CommandContent(call=call) as found:
+                    if call and name in ("", call, str(number)):
+                        return number, found
+                case _:
+                    pass
         return None
 
     async def _answer(self, plan: Plan) -> tuple[Item, ...]:
@@ -117,3 +115,10 @@ class Reader:
         missing = [number for number in numbers if held[number].content is None]
         read = await self._database.contents(self.record.id, missing) if missing else {}
         return [replace(held[number], content=read[number]) if number in read else held[number] for number in numbers]
+
+
+def _may_be(entry: Entry, name: str) -> bool:
+    """Tell by its metadata whether an entry can be the output of this name; of a command only its content says."""
+    if entry.kind is EntryKind.TOOL_OUTPUT:
+        return name in ("", entry.wire_id, str(entry.id))
+    return entry.kind is EntryKind.COMMAND

@@ -68,7 +68,7 @@ class Thread:
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | asyncio.Task[None] | None = None
         self._backend = _open(furniture, model or record.model)
-        self.reader = Reader(record, furniture.journal.database, furniture.outputs)
+        self.reader = Reader(record, furniture.journal.database, outputs=furniture.outputs)
 
     @property
     def model(self) -> str:

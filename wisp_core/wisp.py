@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 from wisp_core import __version__
 from wisp_core.audit.files import session_lives
 from wisp_core.audit.verify import verify
-from wisp_core.errors import UsageError
-from wisp_core.events import Published, SessionEnd, SessionStart
+from wisp_core.errors import UsageError, WispError
+from wisp_core.events import Live, Published, SessionEnd, SessionStart
 from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
 from wisp_core.journal import Journal, rebuild
 from wisp_core.library import Library, carried_sessions
@@ -179,6 +179,8 @@ class Wisp:
             unsubscribe()
             try:
                 await self.library.save_again(record.id)
+            except WispError as error:
+                listen(Live("note", record.id, None, {"kind": "error", "text": error.sentence()}))
             finally:
                 self.library.taken.pop(record.id, None)
                 await self._journal.leave_thread(record.id)

@@ -130,5 +130,5 @@ class Export:
     async def run(self, argument: str, here: Here) -> Result:
         """Write the file and return where it is."""
         record = here.thread.record
-        path = await here.wisp.library.export(record.id, argument.strip() or "md", Path(record.cwd))
+        path = await here.wisp.library.export(record.id, argument.strip() or "md", folder=Path(record.cwd))
         return Said("exported", f"written to {path}")

@@ -41,7 +41,7 @@ async def measure_request(
     size = wire_bytes(composition.messages, schemas)
     report = record.reports.get(parts.backend.name)
     measurement = await measure_sent(
-        parts.backend, composition, schemas, report=report, settings=parts.settings.context
+        parts.backend, composition, schemas=schemas, report=report, settings=parts.settings.context
     )
     return Measured(composition, schemas, window, size, measurement, renewed)
 
@@ -49,8 +49,8 @@ async def measure_request(
 async def measure_sent(
     backend: Backend,
     composition: Composition,
-    schemas: tuple[ToolSchema, ...],
     *,
+    schemas: tuple[ToolSchema, ...],
     report: Report | None,
     settings: Context,
 ) -> Measurement:
