@@ -1,6 +1,7 @@
 """Reading a thread's record out of its rows, in one visit to the connection's thread."""
 
 import sqlite3
+from collections.abc import Iterator
 from typing import Any
 
 from wisp_core.records import EntryKind, EntryState, Plan, ThreadRecord
@@ -29,9 +30,9 @@ def _load(connection: sqlite3.Connection, thread: str) -> ThreadRecord | None:
         return None
     record = rows.thread_of(thread, found)
 
-    def of(columns: str, *, table: str, order: str) -> list[Any]:
-        sql = f"SELECT {columns} FROM {table} WHERE thread = ? ORDER BY {order}"
-        return connection.execute(sql, (thread,)).fetchall()
+    def of(columns: str, *, table: str, order: str) -> Iterator[Any]:
+        # Read as they come: to hold thousands of rows meanwhile costs the garbage collector more than reading them.
+        return connection.execute(f"SELECT {columns} FROM {table} WHERE thread = ? ORDER BY {order}", (thread,))
 
     versions = of("content", table="instructions", order="version")
     record.instructions = tuple(rows.load_instructions(content) for (content,) in versions)

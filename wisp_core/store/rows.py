@@ -56,6 +56,14 @@ SUMMARY_COLUMNS = "version, text, turns, highest, turn, time, event, model"
 FACT_COLUMNS = "id, scope, subject, name, value, source, version, turn, time, event, state"
 TURN_COLUMNS = "number, prompt, time, outcome, error, ended"
 
+# Looked up once a row of a long thread, where calling the enumeration would cost as much as all the rest.
+_KINDS = {kind.value: kind for kind in EntryKind}
+_ORIGINS = {origin.value: origin for origin in Origin}
+_STATES = {state.value: state for state in EntryState}
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_NO_CUTS = "[]"
+_read = json.JSONDecoder().raw_decode
+
 _HELD = ("entries", "turns", "plans", "instructions", "summaries", "facts")
 
 
@@ -158,31 +166,30 @@ def thread_of(id: str, row: Row) -> ThreadRecord:
 
 def entry_of(row: Row) -> Entry:
     """Return the entry of a row of `ENTRY_COLUMNS` and the content's text, None where it is not to be read."""
-    id, wire_id, kind, turn, time, origin, state, dropped_by, dropped_at, referenced_at, reference = row[:11]
-    sources, cuts, content = row[11:]
-    entry_kind = EntryKind(kind)
+    id, wire_id, kind, turn, time, origin, state, dropped_by, dropped_at, referenced_at, reference, *rest = row
+    sources, cuts, content = rest
     return Entry(
-        id=id,
-        wire_id=wire_id,
-        kind=entry_kind,
-        turn=turn,
-        time=time,
-        content=None if content is None else load_content(entry_kind, content),
-        origin=Origin(origin),
-        state=EntryState(state),
-        dropped_by=dropped_by,
-        dropped_at=dropped_at,
-        referenced_at=referenced_at,
-        reference=reference,
-        sources=tuple(json.loads(sources)),
-        cuts=tuple(Cut(*cut) for cut in json.loads(cuts)),
+        id,
+        wire_id,
+        _KINDS[kind],
+        turn,
+        time,
+        None if content is None else load_content(_KINDS[kind], content),
+        _ORIGINS[origin],
+        _STATES[state],
+        dropped_by,
+        dropped_at,
+        referenced_at,
+        reference,
+        tuple(_read(sources)[0]),
+        () if cuts == _NO_CUTS else tuple(Cut(*cut) for cut in _read(cuts)[0]),
     )
 
 
 def turn_of(row: Row) -> Turn:
     """Return the turn of a row of `TURN_COLUMNS`."""
     number, prompt, time, outcome, error, ended = row
-    return Turn(number, prompt, time, None if outcome is None else Outcome(outcome), error, ended)
+    return Turn(number, prompt, time, None if outcome is None else _OUTCOMES[outcome], error, ended)
 
 
 def plan_of(row: Row) -> Plan:

@@ -8,10 +8,20 @@ from typing import Any
 from wisp_core.requests import FoundPassage, TurnChanges
 from wisp_core.store.living import lives
 from wisp_core.store.migrations import TEXT
-from wisp_core.store.words import Query, read_query
+from wisp_core.store.words import Query, excerpt, read_query
 
 SCANNED_PASSAGES = 10_000
 """How many of the newest passages that hold the words are looked through for the threads that they are of."""
+
+_NEWEST = (
+    "(SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rowid DESC LIMIT ?) p "
+    "JOIN entries e ON e.rowid = p.rowid"
+)
+_PASSAGES = (
+    f"SELECT e.thread, t.title, e.id, e.turn, e.kind, e.time, {TEXT} "
+    f"FROM {_NEWEST} JOIN threads t ON t.id = e.thread ORDER BY p.rowid DESC"
+)
+_THREADS = f"SELECT e.thread FROM {_NEWEST}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +45,20 @@ def find_passages(connection: sqlite3.Connection, thread: str | None, text: str,
     query = read_query(text)
     if query is None or limit < 1:
         return []
-    sql = (
-        f"SELECT e.thread, t.title, e.id, e.turn, e.kind, e.time, {TEXT} FROM "
-        "(SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rowid DESC LIMIT ?) p "
-        "JOIN entries e ON e.rowid = p.rowid JOIN threads t ON t.id = e.thread ORDER BY p.rowid DESC"
-    )
-    found = connection.execute(sql, (query.match(thread), limit))
-    return [FoundPassage(*(*row[:-1], query.excerpt(row[-1]))) for row in found]
+    found = _ask(connection, _PASSAGES, query, thread=thread, limit=limit)
+    pattern = query.pattern()
+    return [FoundPassage(*(*row[:-1], excerpt(row[-1], pattern))) for row in found]
+
+
+def _ask(connection: sqlite3.Connection, sql: str, query: Query, *, thread: str | None = None, limit: int) -> list[Any]:
+    """Return what is found of the whole words, and where that is not enough of the last as the start of one too.
+
+    What is looked for as a start costs what there is of it, and only the newest are asked for.
+    """
+    found = connection.execute(sql, (query.match(thread), limit)).fetchall()
+    if len(found) >= limit or not query.may_start:
+        return found
+    return connection.execute(sql, (query.match(thread, start=True), limit)).fetchall()
 
 
 def list_threads(connection: sqlite3.Connection, limit: int, *, cwd: str | None, text: str) -> list[ThreadRow]:
@@ -68,12 +85,7 @@ def list_threads(connection: sqlite3.Connection, limit: int, *, cwd: str | None,
 
 
 def _threads_with(connection: sqlite3.Connection, query: Query) -> set[str]:
-    sql = (
-        "SELECT DISTINCT e.thread FROM "
-        "(SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rowid DESC LIMIT ?) p "
-        "JOIN entries e ON e.rowid = p.rowid"
-    )
-    return {thread for (thread,) in connection.execute(sql, (query.match(), SCANNED_PASSAGES))}
+    return {thread for (thread,) in _ask(connection, _THREADS, query, limit=SCANNED_PASSAGES)}
 
 
 def _writer_of(connection: sqlite3.Connection, thread: str) -> int:

@@ -19,6 +19,7 @@ _UNSPACED = re.compile(
 )
 _TOKEN = re.compile(r"[^\W_]+")
 _GAP = r"[\W_]{0,40}"
+_KEPT_CODES = 0xFFFF  # characters beyond are worked out each time, so that what is kept stays small
 _MARKS = "[\u0300-\u036f]*"
 
 
@@ -36,36 +37,46 @@ class Query:
 
     words: tuple[str, ...]
 
-    def match(self, thread: str | None = None) -> str:
-        """Return it as FTS5 has it, in one thread or in all: whatever a person types is words and never syntax."""
+    def match(self, thread: str | None = None, *, start: bool = False) -> str:
+        """Return it as FTS5 has it, in one thread or in all; with `start` the last word may be the start of one.
+
+        Whatever a person types is words and never syntax.
+        """
         quoted = " ".join(f'"{spaced(word)}"' for word in self.words)
-        text = f"text : ({quoted}{'*' if _is_start(self.words[-1]) else ''})"
+        text = f"text : ({quoted}{'*' if start else ''})"
         return text if thread is None else f'thread : "{thread.replace(chr(34), "")}" AND {text}'
+
+    @property
+    def may_start(self) -> bool:
+        """Whether the last word is long enough to be looked for as the start of one."""
+        return len(self.words[-1]) >= PREFIX_CHARACTERS
 
     def inside(self, title: str) -> bool:
         """Tell whether each word stands somewhere in a title."""
         plain = _plain(title)
         return all(_plain(word) in plain for word in self.words)
 
-    def excerpt(self, text: str) -> str:
-        """Return one line around the first match, with matches in U+E000 and U+E001."""
-        text = text.replace(MATCH_STARTS, "\ufffd").replace(MATCH_ENDS, "\ufffd")
-        plain = _plain(text)
-        pattern = self._pattern()
-        first = pattern.search(plain)
-        start = max(0, (first.start() if first else 0) - BEFORE_CHARACTERS)
-        end = min(len(text), start + EXCERPT_CHARACTERS)
-        parts, at = ["…" if start else ""], start
-        for match in pattern.finditer(plain, start, end):
-            if match.end() > match.start() >= at:
-                parts += [text[at : match.start()], MATCH_STARTS, text[match.start() : match.end()], MATCH_ENDS]
-                at = match.end()
-        parts += [text[at:end], "…" if end < len(text) else ""]
-        return " ".join("".join(parts).split())
+    def pattern(self) -> re.Pattern[str]:
+        """Return what finds a match in a text without case and marks."""
+        whole = [True] * (len(self.words) - 1) + [not self.may_start]
+        return re.compile("|".join(map(_phrase, self.words, whole)))
 
-    def _pattern(self) -> re.Pattern[str]:
-        last = len(self.words) - 1
-        return re.compile("|".join(_phrase(word, whole=at < last) for at, word in enumerate(self.words)))
+
+def excerpt(text: str, pattern: re.Pattern[str]) -> str:
+    """Return one line around the first match of a query's pattern, with matches in U+E000 and U+E001."""
+    text = text.replace(MATCH_STARTS, "\ufffd").replace(MATCH_ENDS, "\ufffd")
+    matches = pattern.finditer(_plain(text))
+    match = next(matches, None)
+    at = start = max(0, match.start() - BEFORE_CHARACTERS) if match else 0
+    end = min(len(text), start + EXCERPT_CHARACTERS)
+    parts = ["…"] if start else []
+    while match is not None and match.start() < end:
+        found = slice(match.start(), min(match.end(), end))
+        parts += [text[at : found.start], MATCH_STARTS, text[found], MATCH_ENDS]
+        at = found.stop
+        match = next(matches, None)
+    parts += [text[at:end], "…" if end < len(text) else ""]
+    return " ".join("".join(parts).split())
 
 
 def read_query(text: str) -> Query | None:
@@ -75,17 +86,16 @@ def read_query(text: str) -> Query | None:
     return Query(found) if found else None
 
 
-def _is_start(word: str) -> bool:
-    return len(word) >= PREFIX_CHARACTERS
-
-
-def _phrase(word: str, *, whole: bool) -> str:
+def _phrase(word: str, whole: bool) -> str:
     """Return the pattern of a word in plain text: its parts in order, no letter before it, or after a whole one."""
     tokens = _TOKEN.findall(spaced(_plain(word)))
-    parts = [_MARKS.join(map(re.escape, token)) + _MARKS for token in tokens]
-    before = "" if _UNSPACED.match(tokens[0]) else r"(?<![^\W_])"
-    after = "" if _UNSPACED.match(tokens[-1]) or not (whole or not _is_start(word)) else r"(?![^\W_])"
-    return before + _GAP.join(parts) + after
+    first, *parts = [_MARKS.join(map(re.escape, token)) + _MARKS for token in tokens]
+    if not _UNSPACED.match(tokens[0]):
+        # Looked back for behind the first letter: a pattern that begins with a letter is found many times faster.
+        letter = re.escape(tokens[0][0])
+        first = f"{letter}(?<![^\\W_]{letter}){first[len(letter) :]}"
+    after = "" if _UNSPACED.match(tokens[-1]) or not whole else r"(?![^\W_])"
+    return _GAP.join([first, *parts]) + after
 
 
 class _Plain(dict[int, str]):
@@ -96,7 +106,8 @@ class _Plain(dict[int, str]):
         # A syllable of Hangul comes apart into letters, of which the first alone is another syllable's too.
         base = character if "\uac00" <= character <= "\ud7a3" else unicodedata.normalize("NFD", character)[0]
         plain = base.lower()[0]
-        self[code] = plain
+        if code <= _KEPT_CODES:
+            self[code] = plain
         return plain
 
 
