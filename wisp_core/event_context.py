@@ -56,7 +56,11 @@ class ContextShortened(EventData):
 
 
 class ContextCut(EventData):
-    """Written when a stretch of a reply that retypes an output is cut from what the model carries."""
+    """Written when a stretch of a reply that retypes an output is cut from what the model carries.
+
+    `start` and `end` are bytes of the reply's UTF-8 text, `bytes` and `tokens` (at four bytes) what the stretch took
+    there, `coverage` its share of the reply, from 0 to 1. `marker` is sent in its place.
+    """
 
     name = "context.cut"
     reply: int

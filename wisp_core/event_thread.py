@@ -23,13 +23,20 @@ class SessionEnd(EventData):
 
 
 class ThreadStart(EventData):
-    """Written before a thread's first prompt, with the instruction stack that it starts over."""
+    """Written before a thread's first prompt, with the instruction stack that it starts over.
+
+    One that begins with what another thread held has that as `carried`, the rows of a saved record, and names the
+    sessions whose events they refer to; `resumed` is the transcript that it was.
+    """
 
     name = "thread.start"
     cwd: str
     model: str
     mode: str
     instructions: list[SegmentData]
+    carried: list[JsonObject] = []
+    carriedFrom: list[str] = []
+    resumed: str = ""
 
 
 class ThreadRenamed(EventData):
@@ -40,7 +47,7 @@ class ThreadRenamed(EventData):
 
 
 class ThreadForked(EventData):
-    """Written, ending its group, when a thread begins as a copy of another up to a turn."""
+    """Written, ending its group, when a thread begins as a copy of the thread `source` up to the end of `turn`."""
 
     name = "thread.forked"
     source: str
@@ -129,7 +136,10 @@ class TurnEnd(EventData):
 
 
 class RequestComposed(EventData):
-    """Written before a request is sent: its plan (A4a); `segments` only where the instructions' version is new."""
+    """Written before a request is sent: its plan (A4a); `segments` only where the instructions' version is new.
+
+    `bytes` is what messages and schemas say, `tokens` their measured size.
+    """
 
     name = "request.composed"
     step: int
@@ -142,6 +152,8 @@ class RequestComposed(EventData):
     sha256: str
     model: str = ""
     window: int | None = None
+    bytes: int = 0
+    tokens: int = 0
 
 
 class RequestRetried(EventData):

@@ -142,6 +142,17 @@ class Journal:
         async with self._order:
             return (await _finish(self._write(record, (data,), turn=turn, group=None)))[0]
 
+    async def record_each(
+        self, record: ThreadRecord, datas: Sequence[EventData], *, turn: int | None = None
+    ) -> list[Event]:
+        """Record several events in one append and one transaction; each takes effect by itself.
+
+        Raises:
+            StorageError: none of them could be written, and nothing changed.
+        """
+        async with self._order:
+            return await _finish(self._write(record, datas, turn=turn, group=None))
+
     async def record_group(
         self, record: ThreadRecord, datas: Sequence[EventData], *, turn: int | None = None
     ) -> list[Event]:
@@ -215,16 +226,11 @@ class Journal:
         if self._audit is None:
             # The database is then the record: what it did not take did not happen.
             if record is not None:
-                await self._restore(record)
+                await _restore(record, self.database)
             raise error
         self._lags = True
         text = f"{error.sentence()}; the audit has everything, and the database follows as soon as it can be written"
         self.publish(Live("note", record.id if record else None, None, {"kind": "repair", "text": text}))
-
-    async def _restore(self, record: ThreadRecord) -> None:
-        stored = await self.database.load(record.id) or ThreadRecord(record.id)
-        for field in fields(ThreadRecord):
-            setattr(record, field.name, getattr(stored, field.name))
 
     async def _recover(self) -> None:
         with suppress(StorageError):
@@ -316,6 +322,13 @@ async def _finish(writing: Coroutine[Any, Any, T]) -> T:
         # Asked for, so that the loop does not report a failure that nobody is left to hear.
         task.exception()
         raise
+
+
+async def _restore(record: ThreadRecord, database: Database) -> None:
+    """Make the record what the database says that it is."""
+    stored = await database.load(record.id) or ThreadRecord(record.id)
+    for field in fields(ThreadRecord):
+        setattr(record, field.name, getattr(stored, field.name))
 
 
 @contextmanager

@@ -222,7 +222,8 @@ class Usage:
 class Plan:
     """What one request carried: `entries` are (entry id, rendering) in order, `sha256` is of the composition.
 
-    `answered` is the id of the response that it got, once it has one.
+    `answered` is the id of the response that it got, once it has one. `bytes` is what messages and schemas said,
+    `tokens` their measured size, `window` the model's then, and `reported` the provider's own count of the prompt.
     """
 
     event: str
@@ -235,6 +236,19 @@ class Plan:
     settings: JsonObject
     sha256: str
     answered: str | None = None
+    model: str = ""
+    window: int | None = None
+    bytes: int = 0
+    tokens: int = 0
+    reported: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A provider's latest count of a prompt, in tokens, and what the prompt said, in bytes; of a thread and model."""
+
+    prompt: int
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +281,8 @@ class ThreadRecord:
     """The record of one thread: a pure fold of its events.
 
     `active` lists the ids of active entries in order, so that composing costs what is active and not what is past.
-    `last_usage` is the latest report, None where the latest response had none.
+    `last_usage` is the latest report, None where the latest response had none; `reports` has the latest of each model
+    that went with a plan. `condensations` counts them.
     """
 
     id: str
@@ -290,6 +305,8 @@ class ThreadRecord:
     grants: tuple[str, ...] = ()
     totals: Totals = field(default_factory=Totals)
     last_usage: Usage | None = None
+    reports: dict[str, Report] = field(default_factory=dict)
+    condensations: int = 0
 
     @property
     def last_turn(self) -> int:

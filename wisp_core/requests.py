@@ -292,3 +292,75 @@ class Estimate:
     def remaining(self) -> int | None:
         """What is left under window and reserve, in tokens; negative when crossed."""
         return None if self.window is None else self.window - (self.reserve or 0) - self.total
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A request's size in tokens: the model's own count where it was `counted`, else an estimate (C4)."""
+
+    tokens: int
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of the window in tokens, for the bar.
+
+    `part` is `instructions`, `tools`, `earlier`, `turns`, `now`, `request`, `headroom` or `free`; `label` names it more
+    closely where it is one of several, as a segment of the instructions.
+    """
+
+    part: str
+    label: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnChanges:
+    """What one turn changed, as counts, and how full its last request was: `tokens` of `window`.
+
+    `tokens` is the provider's count where it `reported` one, else what was measured; None where nothing was sent.
+    """
+
+    turn: int
+    outcome: str
+    added: int = 0
+    cut: int = 0
+    referenced: int = 0
+    dropped: int = 0
+    summarised: int = 0
+    facts: int = 0
+    requests: int = 0
+    tokens: int | None = None
+    window: int | None = None
+    reported: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PastRequest:
+    """The request of an earlier turn, composed again, and what its answer added.
+
+    `step` is the turn's request that was answered last, `sha256` what was recorded of it; `same` tells that composing
+    it again gave the same.
+    """
+
+    turn: int
+    step: int
+    composition: Composition
+    answer: tuple[Item, ...]
+    sha256: str
+    same: bool
+    settings: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """An entry that a search found: `excerpt` is one line around the match, with the match in U+E000 and U+E001."""
+
+    thread: str
+    title: str
+    entry: int
+    turn: int
+    kind: str
+    time: str
+    excerpt: str

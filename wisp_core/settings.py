@@ -36,6 +36,9 @@ class Audit(Section):
 class Context(Section):
     """What a request carries; `reserve` in tokens, None for `reserve_share` of the window.
 
+    `policy` says what happens to old turns: `keep-turns` keeps the last `keep_turns`, `fail-fast` drops none; until
+    there is more to it `target` keeps turns as well. `headroom_turns` are the turns whose average the next is taken to
+    be. Where no report was seen a byte is `token_rate` tokens; a learnt rate stays up to `token_rate_most`.
     `cuts` and `references` let recorded marks stand in place of what they replace. `output_days` after a session's last
     use its kept outputs go, 0 for never.
     """
@@ -44,6 +47,11 @@ class Context(Section):
     target: float = Field(0.60, gt=0, le=1)
     reserve: int | None = Field(None, ge=0)
     reserve_share: float = Field(0.10, ge=0, lt=1)
+    policy: Literal["target", "keep-turns", "fail-fast"] = "target"
+    keep_turns: int = Field(4, ge=1)
+    headroom_turns: int = Field(8, ge=1)
+    token_rate: float = Field(0.25, gt=0, le=1)
+    token_rate_most: float = Field(1.0, gt=0, le=1)
     cuts: bool = True
     references: bool = True
     output_days: int = Field(30, ge=0)
@@ -236,14 +244,15 @@ def trace_settings(home: Path, given: JsonObject | None = None) -> dict[str, tup
     found: dict[str, tuple[Any, str]] = {}
     sources = ((_read(home / "config.json"), "file"), (environment, "environment"), (given or {}, "command line"))
     for settings, origin in sources:
-        found |= {key: (value, origin) for key, value in _leaves(settings)}
+        found |= {key: (value, origin) for key, value in leaves(settings)}
     return found
 
 
-def _leaves(settings: JsonObject, prefix: str = "") -> list[tuple[str, Any]]:
+def leaves(settings: JsonObject, prefix: str = "") -> list[tuple[str, Any]]:
+    """Return the settings by dotted key; an empty section is a value."""
     found: list[tuple[str, Any]] = []
     for key, value in settings.items():
-        found += _leaves(value, f"{prefix}{key}.") if isinstance(value, dict) and value else [(prefix + key, value)]
+        found += leaves(value, f"{prefix}{key}.") if isinstance(value, dict) and value else [(prefix + key, value)]
     return found
 
 

@@ -3,11 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 
-from wisp_core.composer.compose import compose
-from wisp_core.composer.estimate import estimate
-from wisp_core.composer.instructions import renew, stack
+from wisp_core.composer.instructions import stack
 from wisp_core.errors import ToolFailure, UsageError
 from wisp_core.events import (
     CommandRun,
@@ -17,7 +15,6 @@ from wisp_core.events import (
     Prompt,
     RequestRetried,
     SegmentData,
-    ThreadRenamed,
     ThreadStart,
     TurnEnd,
 )
@@ -25,28 +22,21 @@ from wisp_core.furnish import Tools
 from wisp_core.journal import Journal
 from wisp_core.models.backend import ModelBackend
 from wisp_core.models.catalogue import open_backend
-from wisp_core.parts import Part, Reading
 from wisp_core.permissions.paths import ProtectedPaths
-from wisp_core.records import (
-    CommandContent,
-    Entry,
-    EntryKind,
-    InstructionsContent,
-    Mode,
-    Outcome,
-    OutputContent,
-    ThreadRecord,
-)
-from wisp_core.requests import Composition, Estimate, Window
+from wisp_core.preview import Preview, preview
+from wisp_core.reader import Reader
+from wisp_core.records import Mode, Outcome, ThreadRecord
+from wisp_core.requests import Composition, Measurement, Window
 from wisp_core.settings import Settings
-from wisp_core.store.outputs import Outputs, Page
-from wisp_core.text import one_line, sound
+from wisp_core.store.contexts import Circumstances, write_context
+from wisp_core.store.outputs import Outputs
+from wisp_core.text import sound
 from wisp_core.turn.command import run_command
 from wisp_core.turn.loop import run_turn
 from wisp_core.turn.participants import Participants
 from wisp_core.turn.person import Person
 
-TITLE_CHARACTERS = 80
+CONTEXTS = "context"
 NO_REPLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED, Outcome.ABANDONED})
 
 
@@ -78,6 +68,7 @@ class Thread:
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | asyncio.Task[None] | None = None
         self._backend = _open(furniture, model or record.model)
+        self.reader = Reader(record, furniture.journal.database, outputs=furniture.outputs)
 
     @property
     def model(self) -> str:
@@ -158,8 +149,8 @@ class Thread:
             return False
         return self._running.cancel()
 
-    async def change(self, *, model: str | None = None, mode: Mode | None = None, title: str | None = None) -> None:
-        """Go on over the same record with another model, mode or title; also ends a turn that a crash left open.
+    async def change(self, *, model: str | None = None, mode: Mode | None = None) -> None:
+        """Go on over the same record with another model or mode; also ends a turn that a crash left open.
 
         Raises:
             NoModelError: there is no such model.
@@ -174,33 +165,36 @@ class Thread:
             await self._write(ModelChanged(model=model))
         if mode is not None and mode is not self.record.mode:
             await self._write(ModeChanged(mode=mode.value))
-        if title is not None:
-            await self._write(ThreadRenamed(title=one_line(sound(title), TITLE_CHARACTERS)))
 
     async def warm(self) -> None:
         """Learn the window and let a local model load, ahead of the first request."""
         await self._backend.warm()
         self._learn(await self._backend.window())
 
-    def next_request(self) -> Composition:
-        """Return what the next request would carry, without its prompt."""
-        settings, record = self._furniture.settings, self.record
-        if not record.created:
-            content = InstructionsContent(stack(record.mode, settings.instructions))
-            entry = Entry(1, "instructions", EntryKind.INSTRUCTIONS, 0, "", content)
-            record = ThreadRecord(record.id, instructions=(content,), entries={1: entry}, active=[1])
-        return compose(record, settings.context, instructions=renew(record, settings.instructions))
-
-    def estimate_next(self) -> Estimate:
-        """Return the estimate of that, with the tools' schemas."""
-        schemas = self._furniture.tools.registry.schemas() if self._backend.capabilities.tools else ()
-        return estimate(
-            self.next_request(),
-            schemas,
+    def preview(self, prompt: str = "") -> Preview:
+        """Return the next request as it would go out now, with `prompt` as if it were sent."""
+        furniture = self._furniture
+        return preview(
+            self.record,
+            furniture.settings,
+            toolbox=furniture.tools.registry,
+            backend=self._backend,
             window=self.window,
-            settings=self._furniture.settings.context,
-            turn=self.record.last_turn,
+            prompt=prompt,
         )
+
+    async def save_context(self, prompt: str = "") -> Path:
+        """Write the exact next request under `context/`, as Markdown and beside it as JSON; return the Markdown file.
+
+        Raises:
+            UsageError: the audit is off, so nothing of a conversation is written down.
+            StorageError: it cannot be written.
+        """
+        seen = self.preview(prompt)
+        path = await self._keep_context(seen.composition, await seen.measure(), title="the next request")
+        if path is None:
+            raise UsageError("the audit is off, so no context is saved", "set audit.enabled to save contexts")
+        return path
 
     async def close(self) -> None:
         """Interrupt what runs, wait for its end to be recorded, and let the model go."""
@@ -209,23 +203,6 @@ class Thread:
             await self._backend.close()
             await self._furniture.tools.registry.close()
             await self._furniture.release()
-
-    async def output_page(self, call: str, offset: int = 0) -> Page | None:
-        """Return a page of a stored output from byte `offset`, None where nothing more than the result is kept."""
-        found = _find_output(self.record, call)
-        if found is None or not found.kept:
-            return None
-        read = partial(self._furniture.outputs.read_page, call, offset, session=found.kept)
-        return await asyncio.to_thread(read)
-
-    async def read_output(self, call: str, part: Part) -> Reading | None:
-        """Return a part of an output, of what the tool returned where no more is kept; None where there is none."""
-        found = _find_output(self.record, call)
-        if found is None:
-            return None
-        returned = found.text if isinstance(found, OutputContent) else found.output
-        read = partial(self._furniture.outputs.read_part, call, part, session=found.kept or None, returned=returned)
-        return await asyncio.to_thread(read)
 
     async def _prepare(self, *, mend: bool = True) -> None:
         """Record the thread's start before its first event and, to `mend`, the end of a turn that a crash left open."""
@@ -273,7 +250,24 @@ class Thread:
             protection=self._furniture.protection,
             learn=self._learn,
             remember=self._furniture.remember,
+            keep_context=self._keep_context,
         )
+
+    async def _keep_context(self, composition: Composition, size: Measurement, *, title: str) -> Path | None:
+        settings = self._furniture.settings
+        if not settings.audit.enabled:
+            return None
+        about = Circumstances(
+            title=title,
+            model=self._backend.name,
+            measurement=size,
+            window=self.window.tokens if self.window else None,
+            settings=settings.context.model_dump(),
+            schemas=self._furniture.tools.registry.schemas() if self._backend.capabilities.tools else (),
+        )
+        folder = self._furniture.journal.home / CONTEXTS
+        page, _ = await asyncio.to_thread(write_context, folder, composition, about=about)
+        return page
 
     async def _write(self, data: EventData, turn: int | None = None) -> None:
         await self._furniture.journal.record(self.record, data, turn=turn)
@@ -281,10 +275,3 @@ class Thread:
 
 def _open(furniture: Furniture, model: str) -> ModelBackend:
     return open_backend(model, furniture.settings, environ=furniture.environ)
-
-
-def _find_output(record: ThreadRecord, call: str) -> OutputContent | CommandContent | None:
-    for entry in reversed(record.active_entries()):
-        if isinstance(entry.content, OutputContent | CommandContent) and entry.content.call == call:
-            return entry.content
-    return None

@@ -8,51 +8,54 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from wisp_core import __version__
 from wisp_core.audit.files import session_lives
 from wisp_core.audit.verify import verify
-from wisp_core.errors import ResumeError, UsageError
-from wisp_core.events import Published, SessionEnd, SessionStart
+from wisp_core.errors import UsageError, WispError
+from wisp_core.events import Live, Published, SessionEnd, SessionStart
 from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
 from wisp_core.journal import Journal, rebuild
-from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, choose
+from wisp_core.library import Library, carried_sessions
+from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, Choice, choose
 from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, Mode, ThreadRecord
 from wisp_core.redaction import Redaction, find_secrets
-from wisp_core.settings import Settings, home_path, load_settings, remember_rule
-from wisp_core.store.database import ThreadRow
+from wisp_core.settings import Settings, home_path, leaves, load_settings, remember_rule, trace_settings
 from wisp_core.store.desk import Desk
 from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
 from wisp_core.store.sweep import sweep
+from wisp_core.text import one_line
 from wisp_core.thread import Furniture, Thread
 from wisp_core.turn.person import Person
 from wisp_core.turn.protocols import Ask
 
 Listen: TypeAlias = Callable[[Published], None]
+VALUE_CHARACTERS = 200
 SECRET_HEADER = re.compile(r"auth|key|token|secret|password", re.IGNORECASE)
-FIND_AMONG = 10_000
-"""How many of the newest threads are searched for a title."""
 
 
 class Wisp:
     """An open home: its settings, its journal, the threads that are furnished from it.
 
-    `introduction` is said at the start of a new conversation: which model was chosen and why. `notes` are sentences on
-    what opening the home had to mend or ignore.
+    `library` has every thread of the home. `introduction` is said at the start of a new conversation: which model was
+    chosen and why. `notes` are sentences on what opening the home had to mend or ignore.
     """
 
-    def __init__(self, house: House, journal: Journal, *, cwd: Path, only: Collection[str] | None) -> None:
+    def __init__(
+        self, house: House, journal: Journal, *, cwd: Path, choice: Choice, only: Collection[str] | None
+    ) -> None:
         self.home = house.home
         self.cwd = cwd
         self.desk = Desk(journal.database, journal.redaction)
+        self.library = Library(journal, house.outputs, cwd=cwd, model=choice.model, mode=Mode(house.settings.mode))
         self.introduction: list[str] = []
         self.notes: list[str] = [*journal.notes, *note_idle_rules(house.settings.permissions)]
-        self.model = ""
-        self.why = ""
+        self.model = choice.model
+        self.why = f"{choice.model}: {choice.why}"
         self._house = house
         self._journal = journal
         self._only = only
@@ -61,6 +64,17 @@ class Wisp:
     def settings(self) -> Settings:
         """The settings in force."""
         return self._house.settings
+
+    def settings_shown(self) -> list[tuple[str, str, str]]:
+        """Return every setting as key, value and origin, those that are set first; no key or header is among them."""
+        traced = trace_settings(self.home, self._house.given)
+        plain = {key: (value, "default") for key, value in leaves(self.settings.model_dump())}
+        every = dict(sorted(traced.items())) | {key: found for key, found in plain.items() if key not in traced}
+        return [(key, self._shown(key, value), origin) for key, (value, origin) in every.items()]
+
+    def _shown(self, key: str, value: Any) -> str:
+        hidden = ".headers." in key
+        return "…" if hidden else self._journal.redaction.text(one_line(str(value), VALUE_CHARACTERS)) or "-"
 
     @classmethod
     async def open(
@@ -71,16 +85,21 @@ class Wisp:
         cwd: Path | None = None,
         given: JsonObject | None = None,
         only_tools: Collection[str] | None = None,
+        resume: str | None = None,
     ) -> "Wisp":
         """Open the home for a face; `given` are the command line's settings, `only_tools` its tools by name.
+
+        A transcript named `resume` is looked at first, so that one that cannot be resumed starts nothing (A26).
 
         Raises:
             SettingsError: a setting is wrong.
             HomeError: the home cannot be used.
             NoModelError: the model that is named is none.
             UsageError: the folder is none, or a tool is none.
+            ResumeError: the transcript cannot be resumed.
         """
         home = home or home_path()
+        carried = await asyncio.to_thread(carried_sessions, home, resume) if resume else []
         folder = _folder(cwd)
         settings = load_settings(home, given)
         read_rules(Mode(settings.mode), settings.permissions)
@@ -91,12 +110,21 @@ class Wisp:
         settings = settings.model_copy(update={"instructions": redaction.text(settings.instructions)})
         journal = await Journal.open(home, settings, redaction=redaction)
         try:
-            wisp = cls(_house(journal, settings, given=given or {}, cwd=folder), journal, cwd=folder, only=only_tools)
-            wisp.model, wisp.why = choice.model, f"{choice.model}: {choice.why}"
+            house = _house(journal, settings, given=given or {}, cwd=folder)
+            wisp = cls(house, journal, cwd=folder, choice=choice, only=only_tools)
             versions = {"wisp": __version__, "python": platform.python_version()}
             swept = await asyncio.to_thread(_sweep, home, settings)
-            start = SessionStart(versions=versions, cwd=str(folder), model=choice.model, face=face, outputSweep=swept)
-            await journal.record(None, start)
+            await journal.record(
+                None,
+                SessionStart(
+                    versions=versions,
+                    cwd=str(folder),
+                    model=choice.model,
+                    face=face,
+                    carriedFrom=carried,
+                    outputSweep=swept,
+                ),
+            )
         except BaseException:
             await journal.close()
             raise
@@ -134,28 +162,6 @@ class Wisp:
         await thread.change(model=model, mode=mode)
         return thread
 
-    async def newest_thread(self) -> str | None:
-        """Return the id of this folder's newest thread."""
-        return await self._journal.database.newest(str(self.cwd))
-
-    async def threads(self, limit: int) -> list[ThreadRow]:
-        """Return the threads of this home, newest first."""
-        return await self._journal.database.threads(limit)
-
-    async def find_thread(self, name: str) -> str:
-        """Return the id of the thread that `name` names: its id, the start of it, or its title.
-
-        Raises:
-            ResumeError: none is named so, or several are.
-        """
-        rows = await self.threads(FIND_AMONG)
-        found = [r.id for r in rows if r.id == name] or [r.id for r in rows if r.title == name]
-        found = found or [r.id for r in rows if name and r.id.startswith(name)]
-        if len(found) == 1:
-            return found[0]
-        which = "several conversations are" if found else "no conversation is"
-        raise ResumeError(f"{which} named `{name}`", "/threads or wisp-tui --list shows their ids")
-
     async def close(self) -> None:
         """Leave the home in order."""
         await self._journal.record(None, SessionEnd())
@@ -167,10 +173,17 @@ class Wisp:
                 listen(published)
 
         unsubscribe = self._journal.subscribe(hear)
+        self.library.taken[record.id] = record
 
         async def release() -> None:
             unsubscribe()
-            await self._journal.leave_thread(record.id)
+            try:
+                await self.library.save_again(record.id)
+            except WispError as error:
+                listen(Live("note", record.id, None, {"kind": "error", "text": error.sentence()}))
+            finally:
+                self.library.taken.pop(record.id, None)
+                await self._journal.leave_thread(record.id)
 
         person = Person(record, self._journal, ask=ask)
         furniture = Furniture(

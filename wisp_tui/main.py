@@ -70,7 +70,7 @@ def list_threads() -> int:
             return [
                 f"{row.id}  {row.updated[:16].replace('T', ' ')}  {row.turns:>4} turns  "
                 f"{one_line(displayable(row.title), 60)}"
-                for row in await wisp.threads(1000)
+                for row in await wisp.library.threads(1000)
             ]
         finally:
             await wisp.close()

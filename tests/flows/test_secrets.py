@@ -109,7 +109,7 @@ async def converse(folder: Path, provider: FakeProvider, *, turns: list[dict], a
             await wisp.desk.history_add(turn["prompt"])
             await wisp.desk.draft_set(thread.record.id, f"draft {TOKEN}")
             await wisp.desk.queue_put(thread.record.id, turn["prompt"])
-        await thread.change(title=f"about {TOKEN}")
+        await wisp.library.rename(thread.record.id, f"about {TOKEN}")
     finally:
         await thread.close()
         await wisp.close()

@@ -8,11 +8,12 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 
+from tests.tui.contexts import Told
 from tests.tui.face import conversation, script, shown, until
 from tests.tui.test_approvals import Asking, approval
 from tests.tui.test_conversation import done, send
 from wisp_core.records import Rendering
-from wisp_core.requests import Composition, Item
+from wisp_core.requests import Item
 from wisp_tui.screens.context import ContextScreen
 from wisp_tui.screens.help import HelpScreen
 from wisp_tui.screens.history import HistoryScreen
@@ -69,9 +70,7 @@ def places() -> Iterator[object]:
     yield pytest.param(status, id="status")
     yield pytest.param(lambda: PagerScreen(HOSTILE, read), id="pager")
     yield pytest.param(lambda: HistoryScreen(lambda words, most: [HOSTILE]), id="history")
-    yield pytest.param(
-        lambda: ContextScreen(Composition((item,), (), ""), None, expand=lambda a, b: None), id="context"
-    )
+    yield pytest.param(lambda: ContextScreen(Told(items=(item,)), expand=lambda a, b: None), id="context")
     yield pytest.param(lambda: HelpScreen([(MARKUP, MARKUP, MARKUP)], [(MARKUP, MARKUP, MARKUP)]), id="help")
 
 

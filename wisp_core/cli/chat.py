@@ -71,7 +71,9 @@ async def chat(options: ChatOptions) -> int:
     Raises:
         WispError: it could not begin.
     """
-    wisp = await Wisp.open(face="chat", cwd=options.cwd, given=options.given(), only_tools=options.tools)
+    wisp = await Wisp.open(
+        face="chat", cwd=options.cwd, given=options.given(), only_tools=options.tools, resume=options.resume
+    )
     try:
         face = ChatFace(wisp, options)
         return await face.run()
@@ -133,13 +135,13 @@ class ChatFace:
         options, wisp = self._options, self._wisp
         name = options.thread or options.resume
         if options.newest:
-            name = await wisp.newest_thread()
+            name = await wisp.library.newest(wisp.cwd)
             if name is None:
                 raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp chat`")
         mode = Mode(options.mode) if options.mode else None
         if name is None:
             return await wisp.new_thread(listen=self._hear, ask=self._asking.ask, mode=mode)
-        found = await wisp.find_thread(name)
+        found = await wisp.library.named(name)
         return await wisp.open_thread(found, listen=self._hear, ask=self._asking.ask, model=options.model, mode=mode)
 
     def _take(self, line: str | None) -> None:
@@ -211,7 +213,7 @@ class ChatFace:
         """Show an output: to a program its first page, on a terminal through `$PAGER`, else whole."""
         assert self._thread is not None
         if self._options.json:
-            reading = await self._thread.read_output(page.call, FromLine())
+            reading = await self._thread.reader.read_output(page.call, FromLine())
             self._printer.view(Said(page.title, page.text, reading))
             return
         if self._terminal and sys.stdout is not None and sys.stdout.isatty() and self._pump is not None:
@@ -228,7 +230,7 @@ class ChatFace:
         assert self._thread is not None
         part: Part | None = FromLine()
         while part is not None:
-            reading = await self._thread.read_output(page.call, part)
+            reading = await self._thread.reader.read_output(page.call, part)
             if reading is None:
                 return
             if part == FromLine():

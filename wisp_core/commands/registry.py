@@ -3,10 +3,12 @@
 import difflib
 from typing import Protocol
 
-from wisp_core.commands.context import Inspect, Tokens
 from wisp_core.commands.here import Here
+from wisp_core.commands.inspect import Inspect
+from wisp_core.commands.library import Export, Find, Fork, Rename, Resume, Save, Threads
 from wisp_core.commands.results import Result, Said
-from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Rename, Resume, Retry, Theme, Threads, Undo
+from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Retry, Theme, Undo
+from wisp_core.commands.tokens import Tokens
 from wisp_core.commands.view import Last, Show
 from wisp_core.errors import UsageError
 from wisp_core.thread import Thread
@@ -60,8 +62,12 @@ _ALL: tuple[Command, ...] = (
     Show(),
     Last(),
     Threads(),
+    Find(),
     Resume(),
     Rename(),
+    Fork(),
+    Save(),
+    Export(),
     Theme(),
     Quit(),
 )

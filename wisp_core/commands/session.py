@@ -2,11 +2,8 @@
 
 from wisp_core import records
 from wisp_core.commands.here import Here
-from wisp_core.commands.results import Begin, Leave, Open, Restyle, Result, Said
+from wisp_core.commands.results import Begin, Leave, Restyle, Result, Said
 from wisp_core.errors import UsageError
-from wisp_core.text import one_line
-
-LISTED_THREADS = 30
 
 
 class New:
@@ -98,48 +95,6 @@ class Mode:
             except ValueError as error:
                 raise UsageError(f"there is no mode `{argument}`", "plan, ask or auto") from error
         return Said("mode", f"mode {here.thread.record.mode.value}")
-
-
-class Threads:
-    """Lists the conversations of this home."""
-
-    name, usage, help = "threads", "", "list the conversations of this home, newest first"
-    while_running = True
-
-    async def run(self, argument: str, here: Here) -> Result:
-        """Return one line a thread."""
-        rows = await here.wisp.threads(LISTED_THREADS)
-        lines = [
-            f"{r.id}  {r.updated[:16].replace('T', ' ')}  {r.turns:>4} turns  {one_line(r.title, 60)}" for r in rows
-        ]
-        return Said("threads", "\n".join(lines) or "there is no conversation yet")
-
-
-class Resume:
-    """Goes on with an earlier conversation."""
-
-    name, usage, help = "resume", "ID", "go on with an earlier conversation, by its id or the start of it"
-    while_running = False
-
-    async def run(self, argument: str, here: Here) -> Result:
-        """Return the wish to open it."""
-        if not argument:
-            raise UsageError("/resume needs the id of a conversation", "/threads lists them")
-        return Open(await here.wisp.find_thread(argument))
-
-
-class Rename:
-    """Gives the conversation a title."""
-
-    name, usage, help = "rename", "TITLE", "give this conversation a title"
-    while_running = True
-
-    async def run(self, argument: str, here: Here) -> Result:
-        """Record the title."""
-        if not argument:
-            raise UsageError("/rename needs a title")
-        await here.thread.change(title=argument)
-        return Said("title", here.thread.record.title)
 
 
 class Theme:

@@ -1,10 +1,12 @@
 """The commands that show an output again: whole, a part of it, what matches, or its notable lines."""
 
+from typing import assert_never
+
 from wisp_core.commands.here import Here
 from wisp_core.commands.results import Page, Result, Said
 from wisp_core.errors import UsageError
 from wisp_core.parts import FORMS, Reading, parse_part
-from wisp_core.records import CommandContent, Entry, OutputContent
+from wisp_core.records import CommandContent, OutputContent
 from wisp_core.text import one_line
 from wisp_core.thread import Thread
 
@@ -23,10 +25,10 @@ class Show:
         id, _, words = argument.partition(" ")
         if not id:
             raise UsageError("/show needs the id of an output", f"/last shows the latest; of a part: {FORMS}")
-        for page in outputs(here.thread):
-            if id in (page.call, str(page.entry)):
-                return await _show(page, words, thread=here.thread)
-        raise UsageError(f"there is no output `{id[:80]}` in this conversation", "/last shows the latest")
+        found = await here.thread.reader.find_output(id)
+        if found is None:
+            raise UsageError(f"there is no output `{id[:80]}` in this conversation", "/last shows the latest")
+        return await _show(_page(*found), words, thread=here.thread)
 
 
 class Last:
@@ -37,15 +39,10 @@ class Last:
 
     async def run(self, argument: str, here: Here) -> Result:
         """Return the page of the latest output, or the part that is asked for."""
-        found = outputs(here.thread)
-        if not found:
+        found = await here.thread.reader.find_output()
+        if found is None:
             raise UsageError("no tool has given an output in this conversation yet")
-        return await _show(found[-1], argument, thread=here.thread)
-
-
-def outputs(thread: Thread) -> list[Page]:
-    """Return the outputs of tools and of the person's commands that are active, in order."""
-    return [page for entry in thread.record.active_entries() if (page := _page(entry)) is not None]
+        return await _show(_page(*found), argument, thread=here.thread)
 
 
 def say_part(page: Page, reading: Reading) -> Said:
@@ -59,18 +56,17 @@ def say_part(page: Page, reading: Reading) -> Said:
 async def _show(page: Page, words: str, *, thread: Thread) -> Result:
     if not words.strip():
         return page
-    reading = await thread.read_output(page.call, parse_part(words))
+    reading = await thread.reader.read_output(page.call, parse_part(words))
     if reading is None:
         raise UsageError(f"there is no output `{page.call}` in this conversation", "/last shows the latest")
     return say_part(page, reading)
 
 
-def _page(entry: Entry) -> Page | None:
-    match entry.content:
+def _page(entry: int, content: OutputContent | CommandContent) -> Page:
+    match content:
         case OutputContent(call=call, tool=tool, text=text):
-            return Page(call, f"{tool}, entry {entry.id}, output {call}", text, entry.id)
-        case CommandContent(call=call, command=command, output=text) if call:  # none: an /undo, which printed nothing
-            title = f"!{one_line(command, COMMAND_CHARACTERS)}, entry {entry.id}, output {call}"
-            return Page(call, title, text, entry.id)
-        case _:
-            return None
+            return Page(call, f"{tool}, entry {entry}, output {call}", text, entry)
+        case CommandContent(call=call, command=command, output=text):
+            title = f"!{one_line(command, COMMAND_CHARACTERS)}, entry {entry}, output {call}"
+            return Page(call, title, text, entry)
+    assert_never(content)

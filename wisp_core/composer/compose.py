@@ -5,29 +5,71 @@ them begin alike, byte for byte, so that a server's cache of the prefix holds.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 
-from wisp_core.composer.pieces import Piece, render_turns
-from wisp_core.records import EntryKind, InstructionsContent, ThreadRecord
+from wisp_core.composer.pieces import Piece, block, block_id, render_turns
+from wisp_core.records import Entry, EntryKind, InstructionsContent, PromptContent, ThreadRecord
 from wisp_core.requests import Composition, Message, Role
 from wisp_core.settings import Context
 
+NO_REFERENCES: Mapping[int, str] = {}
 
-def compose(record: ThreadRecord, settings: Context, *, instructions: InstructionsContent | None = None) -> Composition:
-    """Return what the next request of `record` carries; `instructions` is a version that the record has not yet."""
-    entries = record.active_entries()
+
+def compose(
+    record: ThreadRecord,
+    settings: Context,
+    *,
+    instructions: InstructionsContent | None = None,
+    references: Mapping[int, str] = NO_REFERENCES,
+    prompt: str = "",
+) -> Composition:
+    """Return what the next request of `record` carries.
+
+    What is not recorded yet is laid over it: a version of the `instructions`, texts that stand for outputs by entry,
+    and a `prompt` as if it were sent.
+    """
+    running = record.open_turn()
+    turn = record.last_turn + 1 if running is None or prompt else running.number
+    # A command that waits for the next prompt is no part of a turn that is gone on with.
+    entries = [entry for entry in record.active_entries() if entry.turn <= turn]
     if instructions is not None:
         entries = [replace(e, content=instructions) if e.kind is EntryKind.INSTRUCTIONS else e for e in entries]
-    pieces = list(render_turns(entries, record.turns, settings=settings))
-    messages = tuple(_join(pieces))
+    if references:
+        entries = [replace(e, reference=references[e.id]) if e.id in references else e for e in entries]
+    if prompt:
+        entries.append(Entry(0, block_id(prompt), EntryKind.PROMPT, turn, "", PromptContent(prompt)))
     version = instructions or (record.instructions[-1] if record.instructions else None)
+    return finish(
+        render_turns(entries, record.turns, settings=settings),
+        turn=turn,
+        instructions=version.version if version else 0,
+    )
+
+
+def finish(
+    pieces: Iterable[Piece], *, turn: int, instructions: int, earlier: str | None = None, now: str | None = None
+) -> Composition:
+    """Return the composition of the pieces with their blocks: `earlier` before all turns, `now` before the prompt.
+
+    That is the prompt of the turn numbered `turn`; `instructions` is the version that is among the pieces.
+    """
+    pieces = list(pieces)
+    if earlier is not None:
+        first = next((i for i, piece in enumerate(pieces) if piece.role is not Role.SYSTEM), len(pieces))
+        pieces.insert(first, block("earlier", earlier, turn=turn))
+    if now is not None:
+        request = (i for i, piece in enumerate(pieces) if piece.item.turn == turn and piece.item.kind == "prompt")
+        pieces.insert(next(request, len(pieces)), block("now", now, turn=turn))
+    messages = tuple(_join(pieces))
     return Composition(
         items=tuple(piece.item for piece in pieces),
         messages=messages,
         sha256=canonical_hash(messages),
-        instructions=version.version if version else 0,
+        instructions=instructions,
+        earlier=earlier,
+        now=now,
     )
 
 

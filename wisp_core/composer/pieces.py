@@ -48,7 +48,8 @@ class Piece:
 
 def render_turns(entries: Sequence[Entry], turns: dict[int, Turn], *, settings: Context) -> Iterator[Piece]:
     """Yield the pieces of the literal turns, each call with its result and each turn with its end."""
-    for number, group in groupby(entries, key=lambda entry: entry.turn):
+    # A turn that is gone on with has entries behind a command that waits for the next.
+    for number, group in groupby(sorted(entries, key=lambda entry: entry.turn), key=lambda entry: entry.turn):
         yield from _render_turn(list(group), turns.get(number), settings=settings)
 
 
@@ -136,19 +137,27 @@ def _reply_item(entry: Entry, content: ReplyContent, *, settings: Context) -> It
     if not settings.cuts or not entry.cuts:
         return _item(entry, content.text or EMPTY_REPLY)
     data, parts, at = content.text.encode(), [], 0
-    for cut in entry.cuts:
-        parts += [data[at : cut.start].decode("utf-8", "replace"), cut.marker]
-        at = cut.end
+    for cut in sorted(entry.cuts, key=lambda cut: cut.start):
+        # Of a damaged audit: what is cut already is not cut again.
+        if cut.start >= at:
+            parts += [data[at : cut.start].decode("utf-8", "replace"), cut.marker]
+            at = cut.end
     parts.append(data[at:].decode("utf-8", "replace"))
     return _item(entry, "".join(parts), rendering=Rendering.CUT)
 
 
 def _item(entry: Entry, text: str, *, rendering: Rendering = Rendering.WHOLE) -> Item:
-    return Item(entry.wire_id, entry.id, entry.kind.value, entry.origin.value, entry.turn, rendering, text)
+    # Entries count from 1: what is not recorded is none yet.
+    return Item(entry.wire_id, entry.id or None, entry.kind.value, entry.origin.value, entry.turn, rendering, text)
 
 
 def _mark(text: str, *, turn: int, after: str) -> Item:
     return Item(block_id(f"{after} {text}"), None, "mark", "turn", turn, Rendering.WHOLE, text)
+
+
+def block(kind: str, text: str, *, turn: int) -> Piece:
+    """Return a block on the prompt's side, such as `earlier` or `now`, in the request of turn number `turn`."""
+    return Piece(Role.USER, Item(block_id(text), None, kind, "turn", turn, Rendering.WHOLE, text))
 
 
 def block_id(text: str) -> str:

@@ -3,10 +3,11 @@
 import asyncio
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 from urllib.parse import quote
 
 import aiosqlite
@@ -14,6 +15,10 @@ import aiosqlite
 from wisp_core.errors import HomeError, NewerHomeError, StorageError
 from wisp_core.store.migrations import STEPS, Step
 from wisp_core.store.rows import Statement
+from wisp_core.store.words import spaced
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.02
@@ -22,20 +27,30 @@ _VERSION_AT = 60  # bytes from the start of the file, four of them, big-endian: 
 _REBUILD = "run `wisp doctor --rebuild` to make it anew from the audit"
 
 
-class Writer(aiosqlite.Connection):
-    """The connection that writes."""
+class Connection(aiosqlite.Connection):
+    """A connection whose work is done in one visit to its thread: a visit costs as much as a small transaction."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(lambda: sqlite3.connect(_uri(path), uri=True, isolation_level=None), iter_chunk_size=1)
-        _let_go(self)
+    def __init__(self, uri: str) -> None:
+        super().__init__(lambda: sqlite3.connect(uri, uri=True, isolation_level=None), iter_chunk_size=1)
+        # The thread does not keep the process: after a fault nobody closes it. What was committed is safe, and what
+        # was not is in the audit.
+        self._thread.daemon = True
+
+    async def visit(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **named: P.kwargs) -> T:
+        """Return what `work` makes of the connection, in the connection's own thread."""
+        done: T = await self._execute(work, self._conn, *args, **named)  # type: ignore[no-untyped-call]  # for its heirs
+        return done
+
+
+class Writer(Connection):
+    """The connection that writes."""
 
     async def write(self, statements: Sequence[Statement]) -> None:
         """Run statements in one transaction, all or none, also when the caller is cancelled.
 
-        They make one visit to the connection's thread: a visit costs as much as the whole of a small transaction.
         What ran there before must have been read to its end, or SQLite refuses the commit.
         """
-        await self._execute(_write, self._conn, statements)  # type: ignore[no-untyped-call]  # of aiosqlite, for its heirs
+        await self.visit(_write, statements)
 
 
 def _write(connection: sqlite3.Connection, statements: Sequence[Statement]) -> None:
@@ -49,15 +64,6 @@ def _write(connection: sqlite3.Connection, statements: Sequence[Statement]) -> N
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-def _let_go(connection: aiosqlite.Connection) -> aiosqlite.Connection:
-    """Return the connection with a thread that does not keep the process: after a fault nobody closes it.
-
-    What was committed is safe, and what was not is in the audit.
-    """
-    connection._thread.daemon = True
-    return connection
 
 
 @contextmanager
@@ -96,7 +102,7 @@ async def open_writer(path: Path, steps: Sequence[Step] = STEPS) -> Writer:
     check_header(path, len(steps))
     _make(path)
     with telling(path):
-        connection = Writer(path)
+        connection = Writer(_uri(path))
         await connection
     try:
         with telling(path):
@@ -104,6 +110,9 @@ async def open_writer(path: Path, steps: Sequence[Step] = STEPS) -> Writer:
             await _use_wal(connection)
             await connection.execute("PRAGMA synchronous=NORMAL")
             await connection.execute("PRAGMA foreign_keys=ON")
+            # The index of passages is kept by triggers, with a function of the program's own.
+            await connection.execute("PRAGMA trusted_schema=ON")
+            await connection.create_function("spaced", 1, spaced, deterministic=True)
             await migrate(connection, path, steps=steps)
     except BaseException:
         await connection.close()
@@ -111,10 +120,11 @@ async def open_writer(path: Path, steps: Sequence[Step] = STEPS) -> Writer:
     return connection
 
 
-async def open_reader(path: Path) -> aiosqlite.Connection:
+async def open_reader(path: Path) -> Connection:
     """Return a connection that only reads; the writer must be open."""
     with telling(path):
-        connection = await _let_go(aiosqlite.connect(_uri(path) + "?mode=ro", uri=True, isolation_level=None))
+        connection = Connection(_uri(path) + "?mode=ro")
+        await connection
         await connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
     return connection
 

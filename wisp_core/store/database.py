@@ -1,22 +1,31 @@
 """`wisp.db`: one writer that projects what the fold says, one reader that gives records back."""
 
 import asyncio
+import json
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 
-from wisp_core.records import Content, EntryKind, EntryState, Plan, ThreadRecord
+from wisp_core.records import Content, Entry, EntryKind, Plan, ThreadRecord
+from wisp_core.requests import FoundPassage, TurnChanges
 from wisp_core.store import rows
 from wisp_core.store.changes import Change
-from wisp_core.store.connect import Writer, open_reader, open_writer, telling
+from wisp_core.store.connect import Connection, Writer, open_reader, open_writer, telling
 from wisp_core.store.migrations import STEPS, Step
+from wisp_core.store.opening import load_plans, load_thread
+from wisp_core.store.search import ThreadRow, find_passages, list_changes, list_threads
 
-_ACTIVE, _CALL = EntryState.ACTIVE, EntryKind.TOOL_CALL
+__all__ = ["Database", "Indexed", "ThreadRow", "remove_files", "replace_file"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+LARGEST = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +37,10 @@ class Indexed:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadRow:
-    """A thread as a list shows it: `updated` is RFC 3339, `turns` counts its prompts."""
-
-    id: str
-    title: str
-    cwd: str
-    updated: str
-    turns: int
-
-
 class Database:
     """The projection of every thread, and the tables that are no part of a record."""
 
-    def __init__(self, path: Path, *, writer: Writer, reader: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, *, writer: Writer, reader: Connection) -> None:
         self.path = path
         self._writer = writer
         self._reader = reader
@@ -143,35 +141,13 @@ class Database:
 
         Contents are read of the entries that are not dropped, plans of the latest turn that has any.
         """
-        found = await self.fetch(f"SELECT {rows.THREAD_COLUMNS} FROM threads WHERE id = ?", thread)
-        if not found:
-            return None
-        record = rows.thread_of(thread, found[0])
-        versions = await self._of(thread, "content", table="instructions", order="version")
-        record.instructions = tuple(rows.load_instructions(content) for (content,) in versions)
-        shown = "CASE WHEN state = 'dropped' THEN NULL ELSE content END"
-        for row in await self._of(thread, f"{rows.ENTRY_COLUMNS}, {shown}", table="entries", order="id"):
-            entry = rows.entry_of(row)
-            record.entries[entry.id] = entry
-            if entry.state is _ACTIVE:
-                record.active.append(entry.id)
-            if entry.kind is _CALL:
-                record.calls[entry.wire_id] = entry.id
-        turns = [rows.turn_of(row) for row in await self._of(thread, rows.TURN_COLUMNS, table="turns", order="number")]
-        record.turns = {turn.number: turn for turn in turns}
-        facts = [
-            rows.fact_of(row, thread) for row in await self._of(thread, rows.FACT_COLUMNS, table="facts", order="rowid")
-        ]
-        record.facts = {fact.id: fact for fact in facts}
-        summaries = await self._of(thread, rows.SUMMARY_COLUMNS, table="summaries", order="rowid")
-        record.summaries = tuple(rows.summary_of(row) for row in summaries)
-        latest = await self.fetch("SELECT max(turn) FROM plans WHERE thread = ?", thread)
-        if latest[0][0] is not None:
-            record.plans = {latest[0][0]: await self.plans(thread, latest[0][0])}
-        return record
+        return await self._visit(load_thread, thread)
 
-    async def _of(self, thread: str, columns: str, *, table: str, order: str) -> list[Any]:
-        return await self.fetch(f"SELECT {columns} FROM {table} WHERE thread = ? ORDER BY {order}", thread)
+    async def _visit(
+        self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **named: P.kwargs
+    ) -> T:
+        with telling(self.path):
+            return await self._reader.visit(work, *args, **named)
 
     async def content(self, thread: str, entry: int) -> Content | None:
         """Return the content of one entry, dropped ones included."""
@@ -179,24 +155,39 @@ class Database:
 
     async def contents(self, thread: str, entries: Sequence[int]) -> dict[int, Content]:
         """Return the contents of entries by their ids, dropped ones included."""
-        sql = "SELECT kind, content FROM entries WHERE thread = ? AND id = ? AND content IS NOT NULL"
-        found: dict[int, Content] = {}
-        for entry in entries:
-            for kind, content in await self.fetch(sql, thread, entry):
-                found[entry] = rows.load_content(EntryKind(kind), content)
-        return found
+        sql = (
+            "SELECT id, kind, content FROM entries WHERE thread = ? AND content IS NOT NULL "
+            "AND id IN (SELECT value FROM json_each(?))"
+        )
+        found = await self.fetch(sql, thread, json.dumps(list(entries)))
+        return {id: rows.load_content(EntryKind(kind), content) for id, kind, content in found}
 
-    async def plans(self, thread: str, turn: int) -> tuple[Plan, ...]:
-        """Return the plans of one turn's requests, in order."""
-        sql = f"SELECT {rows.PLAN_COLUMNS} FROM plans WHERE thread = ? AND turn = ? ORDER BY rowid"
-        return tuple(rows.plan_of(row) for row in await self.fetch(sql, thread, turn))
+    async def entries(self, thread: str, first: int = 1, last: int | None = None) -> list[Entry]:
+        """Return the entries from `first` to `last`, to the end where it is None, each with its content."""
+        sql = f"SELECT {rows.ENTRY_COLUMNS}, content FROM entries WHERE thread = ? AND id BETWEEN ? AND ? ORDER BY id"
+        return [rows.entry_of(row) for row in await self.fetch(sql, thread, first, LARGEST if last is None else last)]
 
-    async def threads(self, limit: int, *, cwd: str | None = None) -> list[ThreadRow]:
-        """Return the threads that have a prompt and are not deleted, of one directory or of all, newest first."""
-        where = "deleted = 0 AND last_turn > 0" + ("" if cwd is None else " AND cwd = ?")
-        sql = f"SELECT id, title, cwd, updated, last_turn FROM threads WHERE {where} ORDER BY updated DESC, rowid DESC"
-        values = () if cwd is None else (cwd,)
-        return [ThreadRow(*row) for row in await self.fetch(f"{sql} LIMIT ?", *values, limit)]
+    async def plans(self, thread: str, turn: int | None = None) -> tuple[Plan, ...]:
+        """Return the plans of one turn's requests, of all where it is None, in order."""
+        return await self._visit(load_plans, thread, turn)
+
+    async def turn_changes(self, thread: str) -> list[TurnChanges]:
+        """Return what each turn changed, in order, failed ones included."""
+        return await self._visit(list_changes, thread)
+
+    async def search(self, thread: str | None, text: str, limit: int) -> list[FoundPassage]:
+        """Return the passages that hold every word of `text`, newest first, of one thread or of all (A15).
+
+        The last word may be the start of one. Whatever is typed is words; where there is none, nothing is found.
+        """
+        return await self._visit(find_passages, thread, text, limit)
+
+    async def threads(self, limit: int, *, cwd: str | None = None, text: str = "") -> list[ThreadRow]:
+        """Return the threads that have a prompt and are not deleted, of one directory or of all, newest first.
+
+        With a `text` those that hold its words, in the title or in what was said.
+        """
+        return await self._visit(list_threads, limit, cwd=cwd, text=text)
 
     async def newest(self, cwd: str) -> str | None:
         """Return the id of the directory's newest thread (A24)."""
@@ -208,6 +199,15 @@ class Database:
         sql = "SELECT name, offset FROM events JOIN files ON files.id = events.file WHERE events.id = ?"
         found = await self.fetch(sql, event)
         return (str(found[0][0]), int(found[0][1])) if found else None
+
+    async def sessions_of(self, events: Sequence[str]) -> list[str]:
+        """Return the sessions whose audit holds the events, in order."""
+        sql = (
+            "SELECT DISTINCT name FROM files WHERE id IN "
+            "(SELECT file FROM events WHERE id IN (SELECT value FROM json_each(?)))"
+        )
+        # A file is named after its session, with a number where it is not the first.
+        return sorted({str(name).split(".")[0] for (name,) in await self.fetch(sql, json.dumps(list(events)))})
 
     async def positions(self) -> dict[str, int]:
         """Return up to which byte each file of the audit is projected."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from wisp_core.errors import ResumeError
 from wisp_core.events import (
     CommandRun,
     ContextCompactionUndone,
@@ -27,7 +28,6 @@ from wisp_core.events import (
     ToolCalled,
     ToolReturned,
     TurnEnd,
-    UsageData,
 )
 from wisp_core.records import (
     CallContent,
@@ -37,6 +37,7 @@ from wisp_core.records import (
     EntryKind,
     EntryState,
     InstructionsContent,
+    JsonObject,
     Mode,
     Outcome,
     OutputContent,
@@ -47,10 +48,11 @@ from wisp_core.records import (
     Segment,
     ThreadRecord,
     Turn,
-    Usage,
 )
+from wisp_core.store.carried_rows import Carried, read_rows
 from wisp_core.store.changes import Change, Cleared, EntryPut, InstructionsPut, PlanPut, TurnPut, absorb
 from wisp_core.store.fold_context import CONTEXT_EFFECTS, Contents, bring_back, wanted
+from wisp_core.store.fold_usage import count_usage, countable, keep_report
 from wisp_core.text import one_line
 
 __all__ = ["apply", "pass_over", "wanted"]
@@ -96,9 +98,26 @@ def _start(record: ThreadRecord, event: Event) -> Iterator[Change]:
         return
     record.created, record.cwd, record.model = event.time, data.cwd, data.model
     record.mode = _mode(data.mode, record.mode)
+    carried = _carried(data.carried)
+    if carried is not None:
+        record.title = carried.title
+        for plan in carried.plans:
+            keep_report(record, plan, prompt=plan.reported)
+        yield from carried.changes(record.id)
+        return
     content = InstructionsContent(_segments(data.instructions), 1)
     yield InstructionsPut(content)
     yield EntryPut(_entry(record, event, kind=EntryKind.INSTRUCTIONS, content=content, turn=0))
+
+
+def _carried(rows: list[JsonObject]) -> Carried | None:
+    """Return what the thread begins with; rows that were spoilt since they were checked are none, whatever they say."""
+    if not rows:
+        return None
+    try:
+        return read_rows(rows)
+    except ResumeError:
+        return None
 
 
 def _prompt(record: ThreadRecord, event: Event) -> Iterator[Change]:
@@ -140,6 +159,10 @@ def _composed(record: ThreadRecord, event: Event) -> Iterator[Change]:
             instructions=data.instructions,
             settings=data.settings,
             sha256=data.sha256,
+            model=data.model,
+            window=countable(data.window),
+            bytes=countable(data.bytes) or 0,
+            tokens=countable(data.tokens) or 0,
         )
     )
 
@@ -156,8 +179,9 @@ def _response(record: ThreadRecord, event: Event) -> Iterator[Change]:
         yield EntryPut(_entry(record, event, kind=EntryKind.TOOL_CALL, content=made, turn=turn, wire_id=call.call))
     for plan in record.plans.get(record.last_turn, ()):
         if plan.event == data.request:
-            yield PlanPut(replace(plan, answered=event.id))
-    _count(record, data.usage)
+            reported = keep_report(record, plan, prompt=data.usage.prompt if data.usage is not None else None)
+            yield PlanPut(replace(plan, answered=event.id, reported=reported))
+    count_usage(record, data.usage)
 
 
 def _tool_called(record: ThreadRecord, event: Event) -> Iterator[Change]:
@@ -312,18 +336,6 @@ def _has_output(record: ThreadRecord, call: str, *, made: int) -> bool:
         if entry.kind is EntryKind.TOOL_OUTPUT and entry.wire_id == call:
             return True
     return False
-
-
-def _count(record: ThreadRecord, usage: UsageData | None) -> None:
-    totals = record.totals
-    totals.requests += 1
-    record.last_usage = None
-    if usage is not None:
-        record.last_usage = Usage(usage.prompt, usage.completion, usage.total, usage.cached)
-        totals.prompt += usage.prompt or 0
-        totals.completion += usage.completion or 0
-        totals.total += usage.total or 0
-        totals.cached += usage.cached or 0
 
 
 def _segments(segments: list[SegmentData]) -> tuple[Segment, ...]:

@@ -38,6 +38,7 @@ def wanted(record: ThreadRecord, event: Event) -> tuple[int, ...]:
 def _condensed(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     turn = record.last_turn if event.turn is None else event.turn
+    record.condensations += 1
     for number in data.dropped:
         entry = record.entries.get(number)
         if entry is None or entry.state is not EntryState.ACTIVE or entry.kind is EntryKind.INSTRUCTIONS:

@@ -6,9 +6,7 @@ import psutil
 
 from wisp_core.errors import ThreadLockedError
 from wisp_core.store.database import Database
-
-# A process's start is worked out from the boot time, which moves a little when the clock is set.
-_SAME_START_SECONDS = 2.0
+from wisp_core.store.living import lives
 
 
 async def lock_thread(database: Database, thread: str, *, session: str) -> None:
@@ -39,15 +37,3 @@ async def unlock_all(database: Database, session: str) -> None:
     """Let go of every thread that the session holds."""
     async with database.transaction() as writer:
         await writer.execute("DELETE FROM locks WHERE session = ?", (session,))
-
-
-def lives(pid: int, started: float) -> bool:
-    """Tell whether the process that had `pid` and began at `started` (seconds since 1970) still runs."""
-    try:
-        process = psutil.Process(pid)
-        same = bool(abs(process.create_time() - started) < _SAME_START_SECONDS)
-        return same and bool(process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
-    except psutil.AccessDenied:
-        return True

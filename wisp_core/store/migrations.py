@@ -63,6 +63,47 @@ _FIRST: Step = (
     "CREATE INDEX queue_by_thread ON queue (thread, id)",
 )
 
+TEXT = (
+    "CASE kind WHEN 'command' THEN (content ->> 'command') || char(10) || (content ->> 'output') "
+    "ELSE content ->> 'text' END"
+)
+"""What a search finds an entry by, of a row of `entries` that holds one of `FOUND`."""
+FOUND = "('prompt', 'command', 'tool_output', 'reply')"
+
+_SECOND: Step = (
+    "ALTER TABLE plans ADD COLUMN model TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE plans ADD COLUMN window INTEGER",
+    "ALTER TABLE plans ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE plans ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE plans ADD COLUMN reported INTEGER",
+    "ALTER TABLE threads ADD COLUMN reports TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE threads ADD COLUMN condensations INTEGER NOT NULL DEFAULT 0",
+    # How much was said, counted up with every entry, for what it takes to add it up is to read it.
+    "ALTER TABLE threads ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0",
+    """UPDATE threads SET bytes =
+        (SELECT coalesce(sum(length(CAST(content AS BLOB))), 0) FROM entries WHERE thread = threads.id)""",
+    """CREATE TRIGGER entries_counted AFTER INSERT ON entries WHEN new.content IS NOT NULL BEGIN
+        UPDATE threads SET bytes = bytes + length(CAST(new.content AS BLOB)) WHERE id = new.thread;
+    END""",
+    # The index alone: a passage is read where it stands, by its rowid. `spaced` is the program's own. The thread is a
+    # word of its passages, so that a search in one costs what stands in it. An entry's text never changes.
+    """CREATE VIRTUAL TABLE passages USING fts5 (
+        thread, text, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
+    )""",
+    f"""CREATE TRIGGER entries_indexed AFTER INSERT ON entries
+    WHEN new.kind IN {FOUND} AND new.content IS NOT NULL BEGIN
+        INSERT INTO passages (rowid, thread, text)
+            SELECT rowid, thread, spaced({TEXT}) FROM entries WHERE rowid = new.rowid;
+    END""",
+    f"""CREATE TRIGGER entries_unindexed BEFORE DELETE ON entries
+    WHEN old.kind IN {FOUND} AND old.content IS NOT NULL BEGIN
+        INSERT INTO passages (passages, rowid, thread, text)
+            SELECT 'delete', rowid, thread, spaced({TEXT}) FROM entries WHERE rowid = old.rowid;
+    END""",
+    f"""INSERT INTO passages (rowid, thread, text)
+        SELECT rowid, thread, spaced({TEXT}) FROM entries WHERE kind IN {FOUND} AND content IS NOT NULL""",
+)
+
 _FACTS: Step = (
     "ALTER TABLE facts ADD COLUMN method TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE facts ADD COLUMN tool TEXT NOT NULL DEFAULT ''",
@@ -90,4 +131,4 @@ _FACTS: Step = (
     ) STRICT""",
 )
 
-STEPS: tuple[Step, ...] = (_FIRST, _FACTS)
+STEPS: tuple[Step, ...] = (_FIRST, _SECOND, _FACTS)

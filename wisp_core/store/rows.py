@@ -19,6 +19,7 @@ from wisp_core.records import (
     Outcome,
     Plan,
     Rendering,
+    Report,
     Segment,
     Summary,
     ThreadRecord,
@@ -42,17 +43,30 @@ from wisp_core.store.changes import (
 Row: TypeAlias = Sequence[Any]
 Statement: TypeAlias = tuple[str, Row]
 
-THREAD_COLUMNS = "created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage"
+THREAD_COLUMNS = (
+    "created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage, reports, condensations"
+)
 ENTRY_COLUMNS = (
     "id, wire_id, kind, turn, time, origin, state, dropped_by, dropped_at, referenced_at, reference, sources, cuts"
 )
-PLAN_COLUMNS = "event, turn, step, entries, earlier, now, instructions, settings, sha256, answered"
+PLAN_COLUMNS = (
+    "event, turn, step, entries, earlier, now, instructions, settings, sha256, answered, "
+    "model, window, bytes, tokens, reported"
+)
 SUMMARY_COLUMNS = "version, text, turns, highest, turn, time, event, model"
 FACT_COLUMNS = (
     "id, scope, subject, name, value, source, version, turn, time, event, state, method, tool, entries, events, turns, "
     "superseded_by, unsupported, proposal, proposed_by, session"
 )
 TURN_COLUMNS = "number, prompt, time, outcome, error, ended"
+
+# Looked up once a row of a long thread, where calling the enumeration would cost as much as all the rest.
+_KINDS = {kind.value: kind for kind in EntryKind}
+_ORIGINS = {origin.value: origin for origin in Origin}
+_STATES = {state.value: state for state in EntryState}
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_NO_CUTS = "[]"
+_read = json.JSONDecoder().raw_decode
 
 _HELD = ("entries", "turns", "plans", "instructions", "summaries", "facts")
 
@@ -98,9 +112,11 @@ def put_thread(record: ThreadRecord) -> Statement:
     totals += [record.totals.total, record.totals.cached]
     usage = record.last_usage
     last = None if usage is None else _json([usage.prompt, usage.completion, usage.total, usage.cached])
+    reports = [[model, report.prompt, report.bytes] for model, report in record.reports.items()]
     row = (
         *(record.id, record.last_turn, record.created, record.updated, record.title, record.cwd, record.model),
         *(record.mode.value, int(record.deleted), record.last_seq, _json(record.grants), _json(totals), last),
+        *(_json(reports), record.condensations),
     )
     return _PUT_THREAD, row
 
@@ -140,7 +156,8 @@ def table_of(sql: str) -> str:
 
 def thread_of(id: str, row: Row) -> ThreadRecord:
     """Return a record with the thread's own fields, of a row of `THREAD_COLUMNS`."""
-    created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage = row
+    created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage = row[:11]
+    reports, condensations = row[11:]
     return ThreadRecord(
         id=id,
         created=created,
@@ -154,41 +171,43 @@ def thread_of(id: str, row: Row) -> ThreadRecord:
         grants=tuple(json.loads(grants)),
         totals=Totals(*json.loads(totals)),
         last_usage=None if last_usage is None else Usage(*json.loads(last_usage)),
+        reports={model: Report(prompt, size) for model, prompt, size in json.loads(reports)},
+        condensations=condensations,
     )
 
 
 def entry_of(row: Row) -> Entry:
     """Return the entry of a row of `ENTRY_COLUMNS` and the content's text, None where it is not to be read."""
-    id, wire_id, kind, turn, time, origin, state, dropped_by, dropped_at, referenced_at, reference = row[:11]
-    sources, cuts, content = row[11:]
-    entry_kind = EntryKind(kind)
+    id, wire_id, kind, turn, time, origin, state, dropped_by, dropped_at, referenced_at, reference, *rest = row
+    sources, cuts, content = rest
     return Entry(
-        id=id,
-        wire_id=wire_id,
-        kind=entry_kind,
-        turn=turn,
-        time=time,
-        content=None if content is None else load_content(entry_kind, content),
-        origin=Origin(origin),
-        state=EntryState(state),
-        dropped_by=dropped_by,
-        dropped_at=dropped_at,
-        referenced_at=referenced_at,
-        reference=reference,
-        sources=tuple(json.loads(sources)),
-        cuts=tuple(Cut(*cut) for cut in json.loads(cuts)),
+        id,
+        wire_id,
+        _KINDS[kind],
+        turn,
+        time,
+        None if content is None else load_content(_KINDS[kind], content),
+        _ORIGINS[origin],
+        _STATES[state],
+        dropped_by,
+        dropped_at,
+        referenced_at,
+        reference,
+        tuple(_read(sources)[0]),
+        () if cuts == _NO_CUTS else tuple(Cut(*cut) for cut in _read(cuts)[0]),
     )
 
 
 def turn_of(row: Row) -> Turn:
     """Return the turn of a row of `TURN_COLUMNS`."""
     number, prompt, time, outcome, error, ended = row
-    return Turn(number, prompt, time, None if outcome is None else Outcome(outcome), error, ended)
+    return Turn(number, prompt, time, None if outcome is None else _OUTCOMES[outcome], error, ended)
 
 
 def plan_of(row: Row) -> Plan:
     """Return the plan of a row of `PLAN_COLUMNS`."""
-    event, turn, step, entries, earlier, now, instructions, settings, sha256, answered = row
+    event, turn, step, entries, earlier, now, instructions, settings, sha256, answered = row[:10]
+    model, window, size, tokens, reported = row[10:]
     return Plan(
         event=event,
         turn=turn,
@@ -200,6 +219,11 @@ def plan_of(row: Row) -> Plan:
         settings=json.loads(settings),
         sha256=sha256,
         answered=answered,
+        model=model,
+        window=window,
+        bytes=size,
+        tokens=tokens,
+        reported=reported,
     )
 
 
@@ -260,6 +284,7 @@ def _plan_row(plan: Plan) -> Row:
     return (
         *(plan.event, plan.turn, plan.step, _json(plan.entries), plan.earlier, plan.now, plan.instructions),
         *(_json(plan.settings), plan.sha256, plan.answered),
+        *(plan.model, plan.window, plan.bytes, plan.tokens, plan.reported),
     )
 
 

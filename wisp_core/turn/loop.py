@@ -3,10 +3,12 @@
 import asyncio
 from itertools import count
 
-from wisp_core.errors import ModelError
-from wisp_core.events import ErrorHappened, TurnEnd, UsageData
+from wisp_core.errors import ContextOverflowError, ModelError
+from wisp_core.events import ErrorHappened, RequestRetried, Response, TurnEnd, UsageData
 from wisp_core.records import Outcome
+from wisp_core.turn.condense import condense_after_overflow, condense_when_due
 from wisp_core.turn.participants import Participants
+from wisp_core.turn.presenting import cut_copies, refer_outputs
 from wisp_core.turn.request import request_step
 from wisp_core.turn.tool_calls import run_calls
 
@@ -20,7 +22,10 @@ async def run_turn(parts: Participants) -> Outcome:
     error = ""
     spent: list[UsageData] = []
     try:
+        await refer_outputs(parts)
+        await condense_when_due(parts)
         await _answer(parts, spent)
+        await cut_copies(parts)
         outcome = Outcome.DONE
     except asyncio.CancelledError:
         task = asyncio.current_task()
@@ -40,12 +45,29 @@ async def _answer(parts: Participants, spent: list[UsageData]) -> None:
     """Go round: each round is one request and the calls that its answer makes; the last one is sent without tools."""
     most = parts.settings.tools.max_rounds
     for step in count(1):
-        answer = await request_step(parts, step, with_tools=step <= most)
+        answer = await _request(parts, step, with_tools=step <= most)
         if answer.usage is not None:
             spent.append(answer.usage)
         if not answer.calls or step > most:
             return
         await run_calls(parts, answer.calls, last=step == most)
+
+
+async def _request(parts: Participants, step: int, *, with_tools: bool) -> Response:
+    """Send one request; where it is refused as too long, with nothing shown, condense and send it once more.
+
+    Raises:
+        ModelError: it could not be answered.
+    """
+    entries = len(parts.record.entries)
+    try:
+        return await request_step(parts, step, with_tools=with_tools)
+    except ContextOverflowError as overflow:
+        shown = len(parts.record.entries) > entries
+        if shown or not await condense_after_overflow(parts):
+            raise
+        await parts.write(RequestRetried(reason="overflow", error=overflow.message))
+    return await request_step(parts, step, with_tools=with_tools)
 
 
 def _sum(spent: list[UsageData]) -> UsageData | None:

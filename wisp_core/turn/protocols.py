@@ -10,6 +10,8 @@ from wisp_core.requests import (
     Answer,
     Approval,
     Capabilities,
+    Composition,
+    Measurement,
     Message,
     ModelEvent,
     ModelRequest,
@@ -72,8 +74,25 @@ class Journal(Protocol):
     async def record(self, record: ThreadRecord, data: EventData, *, turn: int | None = None) -> Event:
         """Append, fold, project and publish one event."""
 
+    async def record_each(
+        self, record: ThreadRecord, datas: Sequence[EventData], *, turn: int | None = None
+    ) -> list[Event]:
+        """Do so with several, each for itself, in one append."""
+
+    async def record_group(
+        self, record: ThreadRecord, datas: Sequence[EventData], *, turn: int | None = None
+    ) -> list[Event]:
+        """Do so with several that take effect together; the last names the change."""
+
     def publish(self, live: Live) -> None:
         """Publish what is not recorded."""
+
+
+class KeepContext(Protocol):
+    """Writes a composition down for the person to read."""
+
+    async def __call__(self, composition: Composition, size: Measurement, *, title: str) -> Path | None:
+        """Return the Markdown file, None where nothing is written."""
 
 
 class Protection(Protocol):

@@ -3,31 +3,27 @@
 import asyncio
 import random
 import time
-from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from wisp_core.composer.compose import compose
-from wisp_core.composer.estimate import approximate, estimate, output_limit, wire_bytes
-from wisp_core.composer.instructions import renew
+from wisp_core.composer.estimate import estimate, output_limit
 from wisp_core.errors import ContextOverflowError, ModelError, RateLimitedError, Sizes
 from wisp_core.events import ContextEstimated, RequestComposed, RequestRetried, Response, SegmentData, UsageData
-from wisp_core.records import InstructionsContent, Usage, new_call_id
+from wisp_core.records import Usage, new_call_id
 from wisp_core.requests import (
     CallRequested,
-    Composition,
     Estimate,
     Finished,
     ModelRequest,
     PromptProgress,
     ReasoningDelta,
     TextDelta,
-    ToolSchema,
     UsageReported,
     Window,
 )
 from wisp_core.turn.arguments import as_call
+from wisp_core.turn.measuring import Measured, measure_request
 from wisp_core.turn.participants import Participants
 
 
@@ -56,39 +52,38 @@ async def request_step(parts: Participants, step: int, *, with_tools: bool) -> R
     Raises:
         ModelError: it could not be answered; what had been shown of it is recorded.
     """
-    instructions = renew(parts.record, parts.settings.instructions)
-    composition = compose(parts.record, parts.settings.context, instructions=instructions)
-    schemas = parts.toolbox.schemas() if with_tools and parts.backend.capabilities.tools else ()
-    window = await parts.backend.window()
-    parts.learn(window)
-    guess = estimate(composition, schemas, window=window, settings=parts.settings.context, turn=parts.turn)
-    await parts.write(_estimated(guess, window))
-    limit = await _room(parts, composition, schemas=schemas, window=window)
-    composed = await parts.write(_composed(parts, composition, renewed=instructions, window=window, step=step))
-    request = ModelRequest(composition.messages, schemas, max_output=limit)
+    measured = await measure_request(parts, with_tools=with_tools)
+    guess = estimate(
+        measured.composition,
+        measured.schemas,
+        window=measured.window,
+        settings=parts.settings.context,
+        turn=parts.turn,
+    )
+    await parts.write(_estimated(guess, measured.window))
+    limit = _room(parts, measured)
+    composed = await parts.write(_composed(parts, measured, step=step))
+    request = ModelRequest(measured.composition.messages, measured.schemas, max_output=limit)
     return await _send(parts, request, step=step, composed=composed)
 
 
-async def _room(
-    parts: Participants, composition: Composition, *, schemas: Sequence[ToolSchema], window: Window | None
-) -> int | None:
+def _room(parts: Participants, measured: Measured) -> int | None:
     """Return the reply's limit in tokens; nothing leaves over a known window unsaid.
 
     An exact count that leaves no room is an overflow and is not sent; an estimate is only told, since the server's
     own count is the truth.
     """
-    exact = await parts.backend.count(composition.messages, schemas)
-    prompt = approximate(wire_bytes(composition.messages, schemas)) if exact is None else exact
+    prompt, window = measured.measurement.tokens, measured.window
     settings = parts.settings.output
     limit = output_limit(window, prompt, settings=settings)
     if window is None or limit is None or limit >= min(settings.least_tokens, settings.max_tokens or window.tokens):
         return limit
-    if exact is not None:
+    if measured.measurement.counted:
         raise ContextOverflowError(
             "the request does not fit the model's context window: it needs "
-            f"{exact + settings.least_tokens:,} of {window.tokens:,} tokens",
+            f"{prompt + settings.least_tokens:,} of {window.tokens:,} tokens",
             "shorten the request or start a new conversation with /new",
-            sizes=Sizes(window.tokens, exact),
+            sizes=Sizes(window.tokens, prompt),
             endpoint=parts.backend.endpoint,
         )
     text = f"this request is about {prompt:,} tokens and the window holds {window.tokens:,}; the server may refuse it"
@@ -226,14 +221,8 @@ def _estimated(guess: Estimate, window: Window | None) -> ContextEstimated:
     )
 
 
-def _composed(
-    parts: Participants,
-    composition: Composition,
-    *,
-    renewed: InstructionsContent | None,
-    window: Window | None,
-    step: int,
-) -> RequestComposed:
+def _composed(parts: Participants, measured: Measured, *, step: int) -> RequestComposed:
+    composition, renewed = measured.composition, measured.renewed
     segments = None if renewed is None else [SegmentData(name=s.name, text=s.text) for s in renewed.segments]
     return RequestComposed(
         step=step,
@@ -245,5 +234,7 @@ def _composed(
         settings=parts.settings.context.model_dump(),
         sha256=composition.sha256,
         model=parts.backend.name,
-        window=window.tokens if window else None,
+        window=measured.window.tokens if measured.window else None,
+        bytes=measured.size,
+        tokens=measured.measurement.tokens,
     )

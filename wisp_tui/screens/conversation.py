@@ -137,6 +137,7 @@ class ConversationScreen(ConversationActions):
     def _hear(self, published: Any) -> None:
         if self._hearing is not None:
             self._hearing.hear(published)
+        self.tell_context(published.name, published.data)
         if published.name in ("prompt", "turn.end"):
             self._changed()
 
@@ -268,6 +269,7 @@ class ConversationScreen(ConversationActions):
         await self.link.switch(thread)
         self.transcript.clear()
         self._show_thread()
+        self.renew_context()
         self._warm()
 
     def on_transcript_copy_requested(self, event: Transcript.CopyRequested) -> None:

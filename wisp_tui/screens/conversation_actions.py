@@ -6,28 +6,29 @@ from pathlib import Path
 
 from textual import work
 from textual.binding import Binding
-from textual.screen import Screen
 
 from wisp_core.errors import WispError
 from wisp_core.records import Mode
 from wisp_tui.screens.context import ContextScreen
+from wisp_tui.screens.context_beside import ContextBeside
+from wisp_tui.screens.context_panel import ContextPanel
+from wisp_tui.screens.context_views import ContextViews
 from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.editor import edit_text
 from wisp_tui.screens.help import HelpScreen
 from wisp_tui.screens.history import HistoryScreen
-from wisp_tui.screens.link import Link
 from wisp_tui.screens.outputs import read_output
 from wisp_tui.screens.pager import PagerScreen
 from wisp_tui.widgets.approval import ApprovalPanel
-from wisp_tui.widgets.input_box import InputBox
 from wisp_tui.widgets.live_output import LiveOutputs
 from wisp_tui.widgets.pages import read_text
 from wisp_tui.widgets.prompt import Prompt
 from wisp_tui.widgets.recall import Draft
+from wisp_tui.widgets.row_list import RowList
 from wisp_tui.widgets.transcript import Transcript
 
 
-class ConversationActions(Screen[None]):
+class ConversationActions(ContextBeside):
     """The keys of the conversation and their actions."""
 
     BINDINGS = [
@@ -49,14 +50,8 @@ class ConversationActions(Screen[None]):
         Binding("ctrl+end", "edge(1)", "To the newest turn", id="page.last", show=False),
     ]
 
-    link: Link
     live: LiveOutputs
     drafts: Drafts
-
-    @property
-    def box(self) -> InputBox:
-        """The input."""
-        return self.query_one(InputBox)
 
     @property
     def panel(self) -> ApprovalPanel:
@@ -142,13 +137,6 @@ class ConversationActions(Screen[None]):
             rows[name] = (before + key, what, name)
         self.app.push_screen(HelpScreen(list(rows.values()), self.link.commands))
 
-    def action_context(self) -> None:
-        """Show what the next request carries."""
-        if self.link.opened:
-            thread = self.link.thread
-            window = thread.window.tokens if thread.window else None
-            self.app.push_screen(ContextScreen(thread.next_request(), window, expand=self.show_text))
-
     @work(group="line")
     async def action_output(self) -> None:
         """Page the output of the chosen block, else of what runs, else the latest."""
@@ -227,6 +215,6 @@ class ConversationActions(Screen[None]):
 
 def other_keys() -> frozenset[str]:
     """Return the names of the keys of the screens that come over the conversation."""
-    screens = (PagerScreen, ContextScreen, HelpScreen, HistoryScreen)
-    bound = (binding for screen in screens for binding in Binding.make_bindings(screen.BINDINGS))
+    places = (PagerScreen, ContextScreen, ContextPanel, ContextViews, RowList, HelpScreen, HistoryScreen)
+    bound = (binding for place in places for binding in Binding.make_bindings(place.BINDINGS))
     return frozenset(binding.id for binding in bound if binding.id)

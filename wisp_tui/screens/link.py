@@ -77,15 +77,15 @@ class Link:
         """
         start = self._start
         given = {key: value for key, value in (("model", start.model), ("mode", start.mode)) if value}
-        self.wisp = await self._core.Wisp.open(face="tui", cwd=start.cwd, given=given)
-        named = await self.wisp.find_thread(start.resume) if start.resume else None
+        self.wisp = await self._core.Wisp.open(face="tui", cwd=start.cwd, given=given, resume=start.resume)
+        named = await self.wisp.library.named(start.resume) if start.resume else None
         if start.newest:
-            named = await self.wisp.newest_thread()
+            named = await self.wisp.library.newest(self.wisp.cwd)
             if named is None:
                 raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp-tui`")
         await self._open_thread(named, model=start.model, mode=start.mode)
         if named is None:
-            await self._tell_behind(await self.wisp.newest_thread(), "wisp-tui --continue")
+            await self._tell_behind(await self.wisp.library.newest(self.wisp.cwd), "wisp-tui --continue")
         self.opened = True
 
     async def switch(self, thread: str | None) -> None:

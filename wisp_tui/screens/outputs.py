@@ -19,7 +19,7 @@ def read_output(thread: "Thread", call: str, *, text: str) -> Read:
 
     async def read(offset: int) -> Part:
         nonlocal kept
-        page = await thread.output_page(call, offset)
+        page = await thread.reader.output_page(call, offset)
         if page is not None:
             kept = True
             return Part(page.text, page.next, page.total)

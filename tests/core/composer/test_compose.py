@@ -1,11 +1,11 @@
 """A17 to A20, A16: what a request carries, and that any strict provider takes it."""
 
-import json
 from dataclasses import replace
 
 from hypothesis import given, settings
 
 from tests.core.composer.conversations import Script, conversations
+from tests.core.composer.strict import assert_strict
 from wisp_core.composer.compose import compose
 from wisp_core.composer.estimate import approximate, estimate, output_limit
 from wisp_core.composer.instructions import stack
@@ -19,29 +19,6 @@ CONTEXT = Context()
 
 def messages(record: ThreadRecord) -> tuple[Message, ...]:
     return compose(record, CONTEXT).messages
-
-
-def assert_strict(found: tuple[Message, ...]) -> None:
-    """Assert what the strictest providers ask of a history."""
-    assert found[0].role is Role.SYSTEM
-    assert found[1].role is Role.USER
-    open_calls: list[str] = []
-    before = Role.SYSTEM
-    for message in found[1:]:
-        if message.role is Role.TOOL:
-            assert message.call_id == open_calls.pop(0), "results stand right after their calls, in their order"
-            assert message.text
-        else:
-            assert not open_calls, "every call has its result before anything else is said"
-            assert message.text or message.calls, "no message is empty"
-            assert message.role is not before, "roles alternate"
-            assert message.role in (Role.USER, Role.ASSISTANT)
-            open_calls = [call.id for call in message.calls]
-            assert len(set(open_calls)) == len(open_calls)
-            assert all(isinstance(json.loads(call.arguments), dict) for call in message.calls)
-        before = message.role
-    assert not open_calls
-    assert before in (Role.USER, Role.TOOL), "a request ends with something to answer"
 
 
 @settings(max_examples=300, deadline=None)
@@ -163,6 +140,33 @@ def test_the_persons_command_goes_with_the_next_prompt_as_one_message():
     script.write(CommandRun(command="ls", output="a.txt", exitStatus=0), 1)
     script.write(Prompt(text="what is it?"), 1)
     assert messages(script.record)[1].text == "The person ran `ls` (exit status 0):\na.txt\n\nwhat is it?"
+
+
+def test_a_command_that_waits_for_the_next_prompt_is_no_part_of_a_turn_that_is_gone_on_with():
+    script = _calling("aaaaaaaa", "bbbbbbbb")
+    script.write(TurnEnd(outcome="interrupted"), 1)
+    script.write(CommandRun(command="ls", output="a.txt"), 2)
+    script.write(RequestRetried(reason="person"), 1)
+    assert messages(script.record)[-1].text == "of bbbbbbbb"
+    script.write(Response(request="r", step=2, text="Both are there.", finish="stop", model="m"), 1)
+    script.write(TurnEnd(outcome="done"), 1)
+    script.write(Prompt(text="what is it?"), 2)
+    assert [m.text for m in messages(script.record)[-2:]] == [
+        "Both are there.",
+        "The person ran `ls`:\na.txt\n\nwhat is it?",
+    ]
+
+
+def test_a_draft_composes_as_the_prompt_that_it_becomes_and_changes_nothing():
+    script = _calling("aaaaaaaa", "bbbbbbbb")
+    script.write(TurnEnd(outcome="done"), 1)
+    script.write(CommandRun(command="ls", output="a.txt"), 2)
+    draft = compose(script.record, CONTEXT, prompt="what is it?")
+    assert compose(script.record, CONTEXT).messages[-1].text == "The person ran `ls`:\na.txt"
+    script.write(Prompt(text="what is it?"), 2)
+    sent = compose(script.record, CONTEXT)
+    assert (draft.sha256, draft.messages) == (sent.sha256, sent.messages)
+    assert (draft.items[-1].kind, draft.items[-1].entry, sent.items[-1].entry) == ("prompt", None, 9)
 
 
 def test_a_new_mode_gives_the_instructions_a_version():

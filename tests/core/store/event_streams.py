@@ -1,5 +1,6 @@
 """Random streams of events over the journal: plausible enough to do something, wild enough to do it badly."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -43,7 +44,8 @@ from wisp_core.events import (
     parse_event,
 )
 from wisp_core.journal import Journal
-from wisp_core.records import Content, ThreadRecord, new_call_id
+from wisp_core.records import Content, JsonObject, ThreadRecord, new_call_id
+from wisp_core.store.carried import dump_record
 from wisp_core.store.changes import EntryPut
 from wisp_core.store.database import Database
 from wisp_core.store.fold import apply, pass_over
@@ -96,11 +98,22 @@ def fold_audit(home: Path, thread: str) -> ThreadRecord:
     return record
 
 
+async def dumped(journal: Journal, record: ThreadRecord) -> list[JsonObject]:
+    """Return a record's rows as they come back from a file."""
+    dropped = [id for id, entry in record.entries.items() if entry.content is None]
+    contents = await journal.database.contents(record.id, dropped)
+    rows = dump_record(record, contents, await journal.database.plans(record.id))
+    return list(json.loads(json.dumps(rows)))
+
+
 async def rows_of(database: Database) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of the projection, and where each event stands."""
+    """Return every row of the projection, where each event stands, and in how many passages each word is found."""
     found = {table: [tuple(row) for row in await database.fetch(f"SELECT * FROM {table}")] for table in PROJECTED}
     found["events"] = await database.fetch("SELECT e.id, name, offset FROM events e JOIN files f ON f.id = e.file")
     found["files"] = await database.fetch("SELECT name, position FROM files WHERE position > 0")
+    async with database.transaction() as writer:
+        await writer.execute("CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, passages, col)")
+        found["passages"] = [tuple(row) for row in await writer.execute_fetchall("SELECT * FROM temp.words")]
     return {table: sorted(rows, key=repr) for table, rows in found.items()}
 
 
@@ -153,12 +166,22 @@ def _composed(record: ThreadRecord, number: int, *, segment: str | None = None) 
     version = len(record.instructions) + (0 if segment is None else 1)
     segments = None if segment is None else [SegmentData(name="core", text=segment)]
     return RequestComposed(
-        step=number % 4, entries=entries, instructions=version, segments=segments, settings={"n": number}, sha256="x"
+        step=number % 4,
+        entries=entries,
+        instructions=version,
+        segments=segments,
+        settings={"n": number},
+        sha256="x",
+        model=f"m{number % 3}",
+        window=(None, 8192, 2**70)[number % 3],
+        bytes=number % 7 * 100,
+        tokens=number,
     )
 
 
 def _response(events: list[Event], text: str, *, calls: list[str], number: int) -> Response:
-    usage = UsageData(prompt=number, completion=1, total=number + 1, cached=None) if number % 3 else None
+    prompt = 2**70 if number % 11 == 1 else number
+    usage = UsageData(prompt=prompt, completion=1, total=number + 1, cached=None) if number % 3 else None
     made = [CallData(call=call, tool="t", arguments="{}") for call in calls]
     request = _latest(events, "request.composed", number=0)
     return Response(request=request, step=1, text=text, calls=made, finish="stop", model="m", usage=usage)

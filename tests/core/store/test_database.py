@@ -12,7 +12,7 @@ from wisp_core.errors import NewerHomeError, StorageError
 from wisp_core.journal import Journal
 from wisp_core.records import EntryState, PromptContent, ThreadRecord
 from wisp_core.settings import Settings
-from wisp_core.store.changes import EntryPut
+from wisp_core.store.changes import Cleared, EntryPut
 from wisp_core.store.database import Database
 from wisp_core.store.migrations import STEPS
 
@@ -52,6 +52,37 @@ async def test_a_stored_database_of_the_first_version_opens_and_gives_its_thread
         assert {entry.state for entry in record.entries.values()} == {EntryState.ACTIVE, EntryState.DROPPED}
         assert await database.content(row.id, 2) == PromptContent("first")
         assert (len(record.facts), len(record.summaries), len(record.instructions)) == (1, 1, 2)
+        assert (record.reports, record.condensations) == ({}, 0)
+        assert {(plan.model, plan.window, plan.bytes, plan.reported) for plan in await database.plans(row.id)} == {
+            ("", None, 0, None)
+        }
+    finally:
+        await database.close()
+
+
+async def test_what_a_stored_database_of_the_first_version_holds_is_found_and_leaves_the_index_with_its_thread(
+    tmp_path,
+):
+    _stored(tmp_path / "wisp.db")
+    database = await Database.open(tmp_path / "wisp.db")
+    try:
+        (row,) = await database.threads(10)
+        said = {
+            found.kind: found.excerpt
+            for word in ("first", "let", "out")
+            for found in await database.search(None, word, 9)
+        }
+        assert said == {
+            "prompt": "\ue000first\ue001",
+            "reply": "\ue000let\ue001 me",
+            "tool_output": "\ue000out\ue001",
+        }
+        (size,) = await database.fetch("SELECT sum(length(CAST(content AS BLOB))) FROM entries")
+        assert row.bytes == size[0]
+        record = await database.load(row.id)
+        assert record is not None
+        await database.project(record, [Cleared()])
+        assert await database.fetch("SELECT rowid FROM passages WHERE passages MATCH 'first OR let OR out'") == []
     finally:
         await database.close()
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.store.event_streams import OPS, Op, fold_audit, play, rows_of
+from tests.core.store.event_streams import OPS, Op, dumped, fold_audit, play, rows_of, start
 from wisp_core.audit.files import list_files, read_batches
 from wisp_core.audit.verify import verify
+from wisp_core.events import ThreadForked
 from wisp_core.journal import Journal, rebuild
+from wisp_core.records import ThreadRecord
 from wisp_core.settings import Audit, Settings
+from wisp_core.store.carried import fork_rows, resume_rows
 from wisp_core.store.database import Database
 from wisp_core.store.replay import replay
 
@@ -21,13 +24,18 @@ TWO = st.lists(st.tuples(st.booleans(), OPS), min_size=1, max_size=4)
 
 
 async def _session(home: Path, parts: list[tuple[bool, list[Op]]]) -> list[str]:
-    """Play a stream in two threads, going on in a new session for each part; check the record of each part's end."""
+    """Play a stream in two threads, going on in a new session for each part; check the record of each part's end.
+
+    The second thread begins with what the first held.
+    """
     threads: dict[bool, str] = {}
     for which, ops in parts:
         journal = await Journal.open(home, SMALL)
         try:
             opened = which in threads
             record = await journal.open_thread(threads[which]) if opened else await journal.new_thread()
+            if not opened and (not which) in threads:
+                await _carry(journal, record, threads[not which], ops=ops)
             threads[which] = record.id
             await play(journal, record, ops=ops)
             assert await journal.database.load(record.id) == record
@@ -38,6 +46,18 @@ async def _session(home: Path, parts: list[tuple[bool, list[Op]]]) -> list[str]:
         finally:
             await journal.close()
     return list(threads.values())
+
+
+async def _carry(journal: Journal, record: ThreadRecord, other: str, *, ops: list[Op]) -> None:
+    """Begin a thread with what another held, as a fork or as it would be resumed."""
+    source = await journal.read_thread(other)
+    rows = await dumped(journal, source)
+    turn = max(source.last_turn - len(ops) % 3, 0)
+    if len(ops) % 2:
+        first = start().model_copy(update={"carried": fork_rows(rows, turn)})
+        await journal.record_group(record, [first, ThreadForked(source=other, turn=turn)])
+    else:
+        await journal.record(record, start().model_copy(update={"carried": resume_rows(rows), "resumed": "saved"}))
 
 
 async def _rows(home: Path) -> dict[str, list[tuple[object, ...]]]:

@@ -1,0 +1,86 @@
+"""The next request as it would go out now: what it carries, how large it is, and what fills the window."""
+
+from dataclasses import dataclass
+
+from wisp_core.composer.compose import compose
+from wisp_core.composer.instructions import renew, stack
+from wisp_core.composer.shares import shares
+from wisp_core.condensing.drop import headroom
+from wisp_core.records import Entry, EntryKind, InstructionsContent, Report, ThreadRecord
+from wisp_core.requests import Composition, Measurement, Share, ToolSchema, Window
+from wisp_core.settings import Context, Settings
+from wisp_core.turn.measuring import measure_sent
+from wisp_core.turn.presenting import find_references
+from wisp_core.turn.protocols import Backend, Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What is known of the request; `headroom` is the size of an average turn, in bytes."""
+
+    composition: Composition
+    schemas: tuple[ToolSchema, ...]
+    instructions: InstructionsContent
+    window: Window | None
+    headroom: int
+    settings: Context
+    backend: Backend
+    report: Report | None
+
+    async def measure(self) -> Measurement:
+        """Return its size with the tools' schemas: counted where the model can count, else estimated (C4)."""
+        return await measure_sent(
+            self.backend, self.composition, schemas=self.schemas, report=self.report, settings=self.settings
+        )
+
+    async def shares(self) -> tuple[Share, ...]:
+        """Return the window by part, as the request would fill it, with the headroom and what stays free."""
+        return shares(
+            self.composition,
+            self.schemas,
+            instructions=self.instructions,
+            size=(await self.measure()).tokens,
+            headroom=self.headroom,
+            window=self.window.tokens if self.window else None,
+        )
+
+
+def preview(
+    record: ThreadRecord,
+    settings: Settings,
+    *,
+    toolbox: Toolbox,
+    backend: Backend,
+    window: Window | None,
+    prompt: str = "",
+) -> Preview:
+    """Return the next request with `prompt` as if it were sent; outputs stand in it as they will then."""
+    if not record.created:
+        record = _unborn(record, settings)
+    context, renewed = settings.context, renew(record, settings.instructions)
+    running = record.open_turn()
+    turn = record.last_turn + 1 if running is None else running.number
+    coming = find_references(record, toolbox, turn=turn) if context.references else []
+    return Preview(
+        composition=compose(
+            record,
+            context,
+            instructions=renewed,
+            references={reference.entry: reference.text for reference in coming},
+            prompt=prompt,
+        ),
+        schemas=toolbox.schemas() if backend.capabilities.tools else (),
+        instructions=renewed or record.instructions[-1],
+        window=window,
+        headroom=headroom(record, context.headroom_turns),
+        settings=context,
+        backend=backend,
+        report=record.reports.get(backend.name),
+    )
+
+
+def _unborn(record: ThreadRecord, settings: Settings) -> ThreadRecord:
+    """Return the record that a thread will begin with."""
+    content = InstructionsContent(stack(record.mode, settings.instructions))
+    entry = Entry(1, "instructions", EntryKind.INSTRUCTIONS, 0, "", content)
+    return ThreadRecord(record.id, mode=record.mode, instructions=(content,), entries={1: entry}, active=[1])

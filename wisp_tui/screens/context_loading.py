@@ -1,0 +1,80 @@
+"""Fills the views of the context panel: what is known at once first, what has to be read or counted after it."""
+
+from wisp_core.errors import WispError
+from wisp_core.requests import Measurement, PastRequest, Share, TurnChanges
+from wisp_core.text import displayable, one_line
+from wisp_tui.screens.context_source import ContextSource, past_shares
+from wisp_tui.widgets.request_view import EMPTY, Carried, RequestView
+from wisp_tui.widgets.turns_view import TurnsView
+from wisp_tui.widgets.window_bar import Filling
+
+HASH_CHARACTERS = 8
+LINE_CHARACTERS = 200
+NO_TURNS = "no turn was taken yet"
+
+
+async def load_next(view: RequestView, source: ContextSource) -> None:
+    """Show what the next request carries at once, and its size when that is known."""
+    known = view.carried
+    try:
+        request = source.next_request()
+        items = request.composition.items
+        view.show(Carried(items, measurement=known.measurement, filling=known.filling))
+        measurement, shares = await request.measure(), await request.shares()
+    except WispError as error:
+        view.show(Carried(known.items, words=words_of(error.sentence()), alarm=True))
+        return
+    view.show(Carried(items, measurement=measurement, filling=_fill(source, shares=shares, window=source.window)))
+
+
+async def load_turn(view: RequestView, source: ContextSource, *, turn: int) -> None:
+    """Show the request of a turn, or why there is none."""
+    last = source.last_turn
+    if not turn:
+        view.show(Carried(words=NO_TURNS))
+        return
+    try:
+        past = await source.request_of(turn)
+        changes = next((one for one in await source.turns() if one.turn == past.turn), None)
+    except WispError as error:
+        view.show(Carried(words=words_of(f"turn {turn} of {last}: {error.sentence()}")))
+        return
+    view.show(_carried(source, past, changes=changes))
+
+
+async def load_turns(view: TurnsView, source: ContextSource) -> None:
+    """Show what each turn changed."""
+    try:
+        turns = await source.turns()
+        words = "" if turns else NO_TURNS
+    except WispError as error:
+        turns, words = list(view.turns), words_of(error.sentence())
+    view.show(turns, target=source.target, budget=source.budget, words=words)
+
+
+def words_of(text: str) -> str:
+    """Return a sentence from anywhere on one line."""
+    return one_line(displayable(text), LINE_CHARACTERS)
+
+
+def _carried(source: ContextSource, past: PastRequest, *, changes: TurnChanges | None) -> Carried:
+    measurement, filling = None, EMPTY
+    if changes is not None and changes.tokens is not None:
+        measurement = Measurement(changes.tokens, counted=changes.reported)
+        segments = source.segments(past.composition.instructions)
+        shares = past_shares(past, tokens=changes.tokens, window=changes.window, segments=segments)
+        filling = _fill(source, shares=shares, window=changes.window)
+    recorded, again = past.sha256[:HASH_CHARACTERS], past.composition.sha256[:HASH_CHARACTERS]
+    same = f"the same, {recorded}" if past.same else f"another, {again} for {recorded}"
+    return Carried(
+        past.composition.items,
+        past.answer,
+        measurement,
+        filling,
+        words=words_of(f"turn {past.turn} of {source.last_turn}, request {past.step} · composed again: {same}"),
+        alarm=not past.same,
+    )
+
+
+def _fill(source: ContextSource, *, shares: tuple[Share, ...], window: int | None) -> Filling:
+    return Filling(shares, window, source.target, source.budget)

@@ -1,0 +1,144 @@
+"""Where the context panel has its figures from: the open conversation, asked anew each time."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from wisp_core.records import Summary
+from wisp_core.requests import Composition, Item, Measurement, PastRequest, Share, TurnChanges
+
+if TYPE_CHECKING:
+    from wisp_tui.screens.link import Link
+
+
+class NextRequest(Protocol):
+    """What the next request carries, and what it takes of the window once that is asked."""
+
+    @property
+    def composition(self) -> Composition:
+        """What it carries."""
+
+    async def measure(self) -> Measurement:
+        """Return its size."""
+
+    async def shares(self) -> tuple[Share, ...]:
+        """Return the window by part."""
+
+
+class ContextSource(Protocol):
+    """What the panel asks; nothing of it costs the model anything.
+
+    `window` is in tokens, None where it is unknown; `target` and `budget` are shares of it; `last_turn` is the latest.
+    """
+
+    @property
+    def target(self) -> float:
+        """To which the context is brought down, as a share of the window."""
+
+    @property
+    def budget(self) -> float:
+        """Past which it is, as a share of the window."""
+
+    @property
+    def window(self) -> int | None:
+        """The model's window."""
+
+    @property
+    def last_turn(self) -> int:
+        """The number of the latest turn, 0 before the first."""
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """The versions of the summary, the oldest first."""
+
+    def segments(self, version: int) -> Iterable[tuple[str, str]]:
+        """Return the instructions of a version as names and texts."""
+
+    def next_request(self) -> NextRequest:
+        """Return the next request, with the draft in the input as its prompt."""
+
+    async def request_of(self, turn: int) -> PastRequest:
+        """Return the request of an earlier turn.
+
+        Raises:
+            UsageError: none is known.
+        """
+
+    async def turns(self) -> list[TurnChanges]:
+        """Return what each turn changed."""
+
+
+class OpenContext:
+    """The source of the conversation that is open, whichever it is when it is asked; `prompt` gives the draft."""
+
+    def __init__(self, link: "Link", prompt: Callable[[], str]) -> None:
+        self._link = link
+        self._prompt = prompt
+
+    @property
+    def target(self) -> float:
+        """To which the context is brought down, as a share of the window."""
+        return self._link.wisp.settings.context.target
+
+    @property
+    def budget(self) -> float:
+        """Past which it is, as a share of the window."""
+        return self._link.wisp.settings.context.budget
+
+    @property
+    def window(self) -> int | None:
+        """The model's window."""
+        window = self._link.thread.window
+        return window.tokens if window else None
+
+    @property
+    def last_turn(self) -> int:
+        """The number of the latest turn, 0 before the first."""
+        return self._link.thread.record.last_turn
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """The versions of the summary, the oldest first."""
+        return self._link.thread.record.summaries
+
+    def segments(self, version: int) -> Iterable[tuple[str, str]]:
+        """Return the instructions of a version as names and texts."""
+        found = next((one for one in self._link.thread.record.instructions if one.version == version), None)
+        return [(segment.name, segment.text) for segment in found.segments] if found else []
+
+    def next_request(self) -> NextRequest:
+        """Return the next request, with the draft in the input as its prompt."""
+        return self._link.thread.preview(self._prompt())
+
+    async def request_of(self, turn: int) -> PastRequest:
+        """Return the request of an earlier turn."""
+        return await self._link.thread.reader.request_of(turn)
+
+    async def turns(self) -> list[TurnChanges]:
+        """Return what each turn changed."""
+        return await self._link.thread.reader.turns()
+
+
+def past_shares(
+    past: PastRequest, *, tokens: int, window: int | None, segments: Iterable[tuple[str, str]]
+) -> tuple[Share, ...]:
+    """Return the window by part as an earlier request filled it: its `tokens` in proportion to bytes.
+
+    What tools took is in the others: their schemas of then are not kept.
+    """
+    parts = [("instructions", name, len(text.encode())) for name, text in segments]
+    sizes = dict.fromkeys(("instructions", "earlier", "turns", "now", "request"), 0)
+    for item in past.composition.items:
+        sizes[_part(item, past.turn)] += item.bytes
+    if parts:
+        del sizes["instructions"]
+    parts += [(part, "", size) for part, size in sizes.items()]
+    whole = sum(size for _, _, size in parts)
+    found = [Share(part, label, tokens * size // whole) for part, label, size in parts if size] if whole else []
+    free = (Share("free", "", max(0, window - tokens)),) if window else ()
+    return (*found, *free)
+
+
+def _part(item: Item, turn: int) -> str:
+    if item.kind in ("instructions", "earlier", "now"):
+        return item.kind
+    return "request" if item.turn == turn else "turns"
