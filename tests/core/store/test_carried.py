@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.store.event_streams import OPS, dumped, fold_audit, play, start
+from wisp_core.audit.files import list_files
+from wisp_core.audit.verify import verify
 from wisp_core.errors import ResumeError
 from wisp_core.events import ThreadForked
-from wisp_core.journal import Journal
+from wisp_core.journal import Journal, rebuild
 from wisp_core.records import EntryState, JsonObject, Origin, Outcome, ThreadRecord
-from wisp_core.settings import Settings
+from wisp_core.settings import MIB, Audit, Settings
 from wisp_core.store.carried import fork_rows, resume_rows
 from wisp_core.store.carried_rows import read_rows
 
@@ -253,3 +255,32 @@ def test_a_fork_of_any_record_is_a_record_that_can_be_forked_again_to_the_same(o
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(check(Path(folder)))
+
+
+async def test_a_line_of_many_megabytes_is_carried_found_verified_mended_and_replayed(tmp_path):
+    small = Settings(audit=Audit(max_bytes=MIB))
+    journal = await Journal.open(tmp_path, small)
+    try:
+        record = await journal.new_thread()
+        await play(journal, record, ops=[("prompt", 0, "狐 fox " * 200_000), ("end", 0, "")] * 5)
+        rows = await dumped(journal, record)
+        other = await journal.new_thread()
+        carrying = start().model_copy(update={"carried": fork_rows(rows, 5)})
+        first, last = await journal.record_group(other, [carrying, ThreadForked(source=record.id, turn=5)])
+        assert len(first.line()) > 7 * MIB
+        assert await journal.event(first.id) == first
+        await play(journal, other, ops=[("prompt", 0, "on"), ("end", 0, "")])
+        place = await journal.database.place(last.id)
+    finally:
+        await journal.close()
+    assert verify(tmp_path / "audit") == []
+    # A crash in the middle of such a line.
+    with list_files(tmp_path / "audit")[-1].path.open("ab") as file:
+        file.write(first.line()[:-1000])
+    await rebuild(tmp_path, small)
+    journal = await Journal.open(tmp_path, small)
+    try:
+        assert await journal.database.load(other.id) == other
+        assert await journal.database.place(last.id) == place
+    finally:
+        await journal.close()
