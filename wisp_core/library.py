@@ -175,6 +175,9 @@ class Library:
         Raises:
             ResumeError: none is named so, several are, or the transcript cannot be resumed.
         """
+        for id in [id for id, held in self._names.items() if held == name and id in self.taken]:
+            # What was said here since it was saved belongs to it.
+            await self.save_again(id)
         saved = await asyncio.to_thread(find_saved, self._folder, name)
         return await self.known(name) if saved is None else await self.resume(saved)
 

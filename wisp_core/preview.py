@@ -59,7 +59,7 @@ def preview(
         record = _unborn(record, settings)
     context, renewed = settings.context, renew(record, settings.instructions)
     running = record.open_turn()
-    turn = record.last_turn + 1 if running is None else running.number
+    turn = record.last_turn + 1 if running is None or prompt else running.number
     coming = find_references(record, toolbox, turn=turn) if context.references else []
     return Preview(
         composition=compose(

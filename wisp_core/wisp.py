@@ -153,10 +153,14 @@ class Wisp:
         """Return an earlier thread for writing, with another model or mode where one is named.
 
         Raises:
+            UsageError: it is open here.
             ThreadLockedError: another living wisp writes it.
             ResumeError: there is no such thread.
             NoModelError: there is no such model.
         """
+        if id in self.library.taken:
+            # Two of one session would share its lock, and the first to be closed would give it away.
+            raise UsageError("this conversation is open already")
         record = await self._journal.open_thread(id)
         thread = await self._furnish(record, listen=listen, ask=ask, model=model)
         await thread.change(model=model, mode=mode)

@@ -27,7 +27,7 @@ from wisp_core.store.words import spaced
 THREADS, ENTRIES = 1_000, 100
 """A tenth of the million entries of the goal, so that it runs in a minute; the growth tells of the rest."""
 ROUNDS, LIMIT = 21, 50
-SIZES = (100, 1_000, 10_000)
+SIZES = (100, 1_000, 10_000, 100_000)
 COMMON, RARE, EVERY = "the", "seldom", 100
 _INSERT = (
     "INSERT INTO entries (thread, id, wire_id, kind, turn, time, origin, state, sources, cuts, content) "

@@ -76,7 +76,10 @@ async def chat(options: ChatOptions) -> int:
     )
     try:
         face = ChatFace(wisp, options)
-        return await face.run()
+        try:
+            return await face.run()
+        finally:
+            await face.close()
     finally:
         await wisp.close()
 
@@ -122,6 +125,11 @@ class ChatFace:
             self._printer.ready()
         return self._end()
 
+    async def close(self) -> None:
+        """Leave the conversation; one that has a name is saved under it again."""
+        if self._thread is not None:
+            await self._thread.close()
+
     def _end(self) -> int:
         if self._broken is not None:
             raise self._broken
@@ -133,15 +141,18 @@ class ChatFace:
 
     async def _open(self) -> Thread:
         options, wisp = self._options, self._wisp
-        name = options.thread or options.resume
-        if options.newest:
-            name = await wisp.library.newest(wisp.cwd)
-            if name is None:
-                raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp chat`")
         mode = Mode(options.mode) if options.mode else None
-        if name is None:
+        found: str | None = None
+        if options.newest:
+            found = await wisp.library.newest(wisp.cwd)
+            if found is None:
+                raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp chat`")
+        elif options.thread is not None:
+            found = await wisp.library.known(options.thread)
+        elif options.resume is not None:
+            found = await wisp.library.named(options.resume)
+        if found is None:
             return await wisp.new_thread(listen=self._hear, ask=self._asking.ask, mode=mode)
-        found = await wisp.library.named(name)
         return await wisp.open_thread(found, listen=self._hear, ask=self._asking.ask, model=options.model, mode=mode)
 
     def _take(self, line: str | None) -> None:

@@ -77,7 +77,7 @@ class Rename:
         """Record the title."""
         if not argument:
             raise UsageError("/rename needs a title")
-        return Said("title", await here.wisp.library.rename(here.thread.record.id, argument))
+        return Said("title", await here.wisp.library.rename(_begun(here), argument))
 
 
 class Fork:
@@ -95,9 +95,9 @@ class Fork:
         words = argument.split()
         match words:
             case []:
-                return Open(await here.wisp.library.fork(here.thread.record.id))
+                return Open(await here.wisp.library.fork(_begun(here)))
             case [turn] if turn.isdecimal() and len(turn) < LONGEST_TURN:
-                return Open(await here.wisp.library.fork(here.thread.record.id, int(turn)))
+                return Open(await here.wisp.library.fork(_begun(here), int(turn)))
             case [id]:
                 return Open(await here.wisp.library.fork(await here.wisp.library.known(id)))
             case [id, turn] if turn.isdecimal() and len(turn) < LONGEST_TURN:
@@ -116,7 +116,7 @@ class Save:
         name, _, rest = argument.partition(" ")
         if not name or rest.strip() not in ("", "messages"):
             raise UsageError("/save needs one name", "/save NAME messages writes the messages alone")
-        path = await here.wisp.library.save(here.thread.record.id, name, messages_only=bool(rest.strip()))
+        path = await here.wisp.library.save(_begun(here), name, messages_only=bool(rest.strip()))
         again = "it cannot be resumed" if rest.strip() else "and is saved there again on leaving"
         return Said("saved", f"saved as {path}, {again}")
 
@@ -129,6 +129,17 @@ class Export:
 
     async def run(self, argument: str, here: Here) -> Result:
         """Write the file and return where it is."""
-        record = here.thread.record
-        path = await here.wisp.library.export(record.id, argument.strip() or "md", folder=Path(record.cwd))
+        folder = Path(here.thread.record.cwd)
+        path = await here.wisp.library.export(_begun(here), argument.strip() or "md", folder=folder)
         return Said("exported", f"written to {path}")
+
+
+def _begun(here: Here) -> str:
+    """Return the id of the open conversation.
+
+    Raises:
+        UsageError: it has not begun, so there is nothing to work on.
+    """
+    if not here.thread.record.created:
+        raise UsageError("this conversation has not begun", "it begins with its first prompt")
+    return here.thread.record.id

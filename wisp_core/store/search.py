@@ -8,7 +8,7 @@ from typing import Any
 from wisp_core.requests import FoundPassage, TurnChanges
 from wisp_core.store.living import lives
 from wisp_core.store.migrations import TEXT
-from wisp_core.store.words import Query, excerpt, read_query
+from wisp_core.store.words import Query, excerpt, is_word, read_query
 
 SCANNED_PASSAGES = 10_000
 """How many of the newest passages that hold the words are looked through for the threads that they are of."""
@@ -43,7 +43,7 @@ class ThreadRow:
 def find_passages(connection: sqlite3.Connection, thread: str | None, text: str, limit: int) -> list[FoundPassage]:
     """Return the entries that hold every word of `text`, newest first, of one thread or of all; blocks."""
     query = read_query(text)
-    if query is None or limit < 1:
+    if query is None or limit < 1 or not (thread is None or is_word(thread)):
         return []
     found = _ask(connection, _PASSAGES, query, thread=thread, limit=limit)
     pattern = query.pattern()

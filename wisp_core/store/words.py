@@ -4,6 +4,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from wisp_core.text import sound
+
 QUERY_CHARACTERS = 200
 """How much of a query is looked for; what stands behind it is left out."""
 PREFIX_CHARACTERS = 3
@@ -44,7 +46,7 @@ class Query:
         """
         quoted = " ".join(f'"{spaced(word)}"' for word in self.words)
         text = f"text : ({quoted}{'*' if start else ''})"
-        return text if thread is None else f'thread : "{thread.replace(chr(34), "")}" AND {text}'
+        return text if thread is None else f'thread : "{thread}" AND {text}'
 
     @property
     def may_start(self) -> bool:
@@ -79,9 +81,14 @@ def excerpt(text: str, pattern: re.Pattern[str]) -> str:
     return " ".join("".join(parts).split())
 
 
+def is_word(thread: str) -> bool:
+    """Tell whether a thread's id is one word to the index, as every id is that wisp gives."""
+    return _TOKEN.fullmatch(thread) is not None
+
+
 def read_query(text: str) -> Query | None:
     """Return what is looked for, None where no word is in it."""
-    words = text[:QUERY_CHARACTERS].replace('"', " ").replace("\0", " ").split()
+    words = sound(text[:QUERY_CHARACTERS]).replace('"', " ").split()
     found = tuple(word for word in words if _TOKEN.search(_plain(word)))
     return Query(found) if found else None
 

@@ -2,9 +2,11 @@
 
 import time
 
+from wisp_core.composer.measure import share_tokens
 from wisp_core.condensing.drop import headroom, keep_turns
 from wisp_core.events import ContextCondensation
-from wisp_core.requests import CHARACTERS_A_TOKEN
+from wisp_core.requests import CHARACTERS_A_TOKEN, Window
+from wisp_core.settings import Context
 from wisp_core.turn.measuring import Measured, measure_request
 from wisp_core.turn.participants import Participants
 
@@ -17,7 +19,7 @@ async def condense_when_due(parts: Participants) -> None:
     if settings.policy == FAIL_FAST or not _droppable(parts):
         return
     measured = await measure_request(parts)
-    if measured.window is not None and measured.measurement.tokens >= int(settings.budget * measured.window.tokens):
+    if measured.window is not None and measured.measurement.tokens >= _budget(settings, measured.window):
         await condense(parts, reason="budget", before=measured)
 
 
@@ -36,12 +38,11 @@ async def condense(parts: Participants, *, reason: str, before: Measured) -> Non
     turns = len({parts.record.entries[number].turn for number in dropped})
     step = f"dropped {turns} turn{'' if turns == 1 else 's'}"
     kept = await parts.keep_context(before.composition, before.measurement, title=f"before condensing ({reason})")
-    window = before.window.tokens if before.window else 0
     after = await measure_request(parts, without=dropped)
     left = await parts.keep_context(after.composition, after.measurement, title=f"after condensing ({reason})")
     event = ContextCondensation(
         reason=reason,
-        goal=int(settings.budget * window),
+        goal=_budget(settings, before.window),
         before=before.measurement.tokens,
         after=after.measurement.tokens,
         dropped=list(dropped),
@@ -53,6 +54,10 @@ async def condense(parts: Participants, *, reason: str, before: Measured) -> Non
     )
     await parts.journal.record_group(parts.record, [event], turn=parts.turn)
     parts.tell("note", kind="condensed", text=f"condensed: {step}, {event.before:,} → {event.after:,} tokens")
+
+
+def _budget(settings: Context, window: Window | None) -> int:
+    return 0 if window is None else share_tokens(settings.budget, window.tokens)
 
 
 def _droppable(parts: Participants) -> tuple[int, ...]:

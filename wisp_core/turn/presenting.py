@@ -1,7 +1,5 @@
 """What the model carries of earlier outputs: references from the next turn on, and no exact copies in replies."""
 
-from itertools import takewhile
-
 from wisp_core.composer.cuts import find_cuts
 from wisp_core.composer.references import refer
 from wisp_core.events import ContextReference
@@ -27,10 +25,8 @@ async def refer_outputs(parts: Participants) -> None:
 async def cut_copies(parts: Participants) -> None:
     """Mark the stretches of the turn's replies that retype its outputs (O1)."""
     if parts.settings.context.cuts:
-        record = parts.record
-        newest = (record.entries[number] for number in reversed(record.active))
-        entries = list(takewhile(lambda entry: entry.turn == parts.turn, newest))
-        found = find_cuts(entries[::-1])
+        # A command that waits for the next turn may stand between a turn and what went on with it.
+        found = find_cuts([entry for entry in parts.record.active_entries() if entry.turn == parts.turn])
         await parts.write_each(found)
         for cut in found:
             text = f"{cut.bytes:,} bytes of the reply repeat entry {cut.output}; the model carries a mark for them"
