@@ -133,7 +133,8 @@ def _events(events: list[dict[str, Any]]) -> list[str]:
 def _files(home: Path) -> list[str]:
     lines = []
     for folder in ("context", "transcripts"):
-        for path in sorted((home / folder).glob("*")):
+        # In the order of writing: the names of two of one millisecond end by chance.
+        for path in sorted((home / folder).glob("*"), key=lambda path: path.stat().st_mtime_ns):
             lines += [f"== {folder}/{path.name}", path.read_text()]
     return lines
 
