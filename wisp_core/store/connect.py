@@ -87,6 +87,8 @@ def _told(path: Path, error: sqlite3.Error) -> StorageError:
         return StorageError(f"{path} is read-only", "make it writable or set WISP_HOME to another folder")
     if "locked" in text or "busy" in text:
         return StorageError(f"{path} was held by another process for {BUSY_SECONDS:.0f} seconds", "try again")
+    if "no such module" in text:
+        return StorageError(f"{path} needs SQLite with FTS5, which this Python has not ({text})", "use another Python")
     if "malformed" in text or "not a database" in text or "no such" in text:
         return StorageError(f"{path} is damaged ({text})", _REBUILD)
     return StorageError(f"{path} could not be used ({text})", "see whether its disk is full or failing")

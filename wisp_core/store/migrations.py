@@ -64,8 +64,8 @@ _FIRST: Step = (
 )
 
 TEXT = (
-    "CASE kind WHEN 'command' THEN (content ->> 'command') || char(10) || (content ->> 'output') "
-    "ELSE content ->> 'text' END"
+    "CASE kind WHEN 'command' THEN json_extract(content, '$.command') || char(10) || json_extract(content, '$.output') "
+    "ELSE json_extract(content, '$.text') END"
 )
 """What a search finds an entry by, of a row of `entries` that holds one of `FOUND`."""
 FOUND = "('prompt', 'command', 'tool_output', 'reply')"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,8 @@ async def test_a_thread_that_begins_with_the_rows_of_another_holds_the_same(tmp_
         other = await begin(journal, rows)
         assert other.entries == record.entries
         assert (other.turns, other.active, other.calls) == (record.turns, record.active, record.calls)
-        assert (other.plans, other.facts, other.summaries) == (record.plans, record.facts, record.summaries)
+        assert (other.plans, other.summaries) == (record.plans, record.summaries)
+        assert other.facts == {id: replace(fact, thread=other.id) for id, fact in record.facts.items()}
         assert (other.title, other.instructions, other.reports) == ("first", record.instructions, record.reports)
         assert await journal.database.plans(other.id) == await journal.database.plans(record.id)
         dropped = [id for id, entry in record.entries.items() if entry.state is EntryState.DROPPED]
@@ -282,5 +284,19 @@ async def test_a_line_of_many_megabytes_is_carried_found_verified_mended_and_rep
     try:
         assert await journal.database.load(other.id) == other
         assert await journal.database.place(last.id) == place
+    finally:
+        await journal.close()
+
+
+async def test_without_an_audit_the_database_holds_what_was_carried(tmp_path):
+    source, _, rows = await told(tmp_path / "source")
+    await source.close()
+    (tmp_path / "silent").mkdir(mode=0o700)
+    journal = await Journal.open(tmp_path / "silent", Settings(audit=Audit(enabled=False)))
+    try:
+        record = await begin(journal, resume_rows(rows))
+        await play(journal, record, ops=[("prompt", 0, "on"), ("respond", 1, "and on"), ("undo", 0, "")])
+        assert await journal.database.load(record.id) == record
+        assert len(record.turns) == 4
     finally:
         await journal.close()
