@@ -64,7 +64,8 @@ async def capture(scenario: Scenario, root: Path, *, switches: dict[str, bool]) 
             assert not provider._planned, "every answer was asked for"
         assert not provider.refused, provider.refused
         bodies = [seen.body for seen in provider.requests]
-    text = "\n".join([*_said(rans), *_requests(bodies), *_events(chat.audit()), *_files(chat.home)])
+    lines = [*_said(rans), *_requests(bodies), *_events(chat.audit())]
+    text = "\n".join([*lines, *_files(chat.home, told="\n".join(lines))])
     places = {str(chat.home): "«home»", str(chat.cwd): "«cwd»", str(root): "«root»"}
     return normalise(text, places) + "\n"
 
@@ -130,11 +131,12 @@ def _events(events: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _files(home: Path) -> list[str]:
+def _files(home: Path, *, told: str) -> list[str]:
+    """Return the saved files in the order in which they are told of: names of one millisecond end by chance."""
     lines = []
     for folder in ("context", "transcripts"):
-        # In the order of writing: the names of two of one millisecond end by chance.
-        for path in sorted((home / folder).glob("*"), key=lambda path: path.stat().st_mtime_ns):
+        for path in sorted((home / folder).glob("*"), key=lambda path: (told.find(path.stem), path.name)):
+            assert folder != "context" or path.stem in told, f"nothing tells of {path.name}"
             lines += [f"== {folder}/{path.name}", path.read_text()]
     return lines
 
