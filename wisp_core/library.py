@@ -57,7 +57,7 @@ class Library:
 
     async def find(self, text: str, *, thread: str | None = None, limit: int = 50) -> list[FoundPassage]:
         """Return the passages that hold the words of `text`, best first, of one thread or of all (A15)."""
-        return await self._journal.database.search(thread, text, limit)
+        return await self._journal.database.search(thread, text, limit=limit)
 
     async def reader(self, id: str) -> Reader:
         """Return what reads a thread, whoever writes it.
@@ -220,7 +220,7 @@ class Library:
 
     async def _rows(self, reader: Reader, *, plans: Sequence[Plan]) -> list[JsonObject]:
         contents = {entry.id: entry.content for entry in await reader.entries() if entry.content is not None}
-        return dump_record(reader.record, contents, plans)
+        return dump_record(reader.record, contents, plans=plans)
 
     async def _still(self, id: str) -> Reader:
         """Return what reads a thread as it stands now, however it goes on."""

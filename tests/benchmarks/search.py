@@ -43,7 +43,7 @@ _ALONE = "SELECT rowid, snippet(alone, 0, '[', ']', '…', 24) FROM alone WHERE 
 def measure() -> tuple[list[Figure], str]:
     """Return the figures of a search and of a list of threads, and a table of how a search grows."""
     with tempfile.TemporaryDirectory() as folder:
-        with closing(furnish(Path(folder) / "wisp.db", THREADS, ENTRIES)) as connection:
+        with closing(furnish(Path(folder) / "wisp.db", threads=THREADS, entries=ENTRIES)) as connection:
             figures = list(beside(connection))
         table = grown(Path(folder))
     return figures, table
@@ -56,7 +56,7 @@ def beside(connection: sqlite3.Connection) -> Iterator[Figure]:
     for name, words in (("rare", RARE), ("common", COMMON), ("common and rare", f"{COMMON} {RARE}")):
         its = timed(partial(alone, connection, words))
         for where, thread in (("every thread", None), ("one", one)):
-            ours = timed(partial(find_passages, connection, thread, words, LIMIT))
+            ours = timed(partial(find_passages, connection, words, thread=thread, limit=LIMIT))
             mine, yard = in_turns(ours, its, rounds=ROUNDS)
             yield Figure(f"{name} word in {where}, {what}", "FTS5 alone, in all", "s", mine, yard, goal=2)
     ours = timed(partial(list_threads, connection, LIMIT, cwd=None, text=RARE))
@@ -80,9 +80,9 @@ def grown(folder: Path) -> str:
     ]
     taken: dict[str, list[float]] = {RARE: [], COMMON: []}
     for size in SIZES:
-        with closing(furnish(folder / f"{size}.db", 1, size, every=size // 10)) as connection:
+        with closing(furnish(folder / f"{size}.db", threads=1, entries=size, every=size // 10)) as connection:
             for word, seconds in taken.items():
-                search = timed(partial(find_passages, connection, thread_id(0), word, LIMIT))
+                search = timed(partial(find_passages, connection, word, thread=thread_id(0), limit=LIMIT))
                 seconds.append(statistics.median(search() for _ in range(ROUNDS)))
     for word, seconds in taken.items():
         exponent = math.log(seconds[-1] / seconds[0]) / math.log(SIZES[-1] / SIZES[0])
@@ -91,7 +91,7 @@ def grown(folder: Path) -> str:
     return "\n".join(lines)
 
 
-def furnish(path: Path, threads: int, entries: int, *, every: int = EVERY) -> sqlite3.Connection:
+def furnish(path: Path, *, threads: int, entries: int, every: int = EVERY) -> sqlite3.Connection:
     """Return a connection to a database with threads of as many entries each, and with the same texts in FTS5 alone."""
 
     async def make() -> None:

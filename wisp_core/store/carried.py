@@ -19,7 +19,7 @@ from wisp_core.records import (
 from wisp_core.store.carried_rows import Carried, read_rows, write_rows
 
 
-def dump_record(record: ThreadRecord, contents: Mapping[int, Content], plans: Iterable[Plan]) -> list[JsonObject]:
+def dump_record(record: ThreadRecord, contents: Mapping[int, Content], *, plans: Iterable[Plan]) -> list[JsonObject]:
     """Return the rows of a record: `contents` are of the entries that it holds without, `plans` are all of the thread.
 
     Every entry is in it, active or not; what belongs to the thread itself (totals, grants, model) is not.
@@ -48,7 +48,7 @@ def fork_rows(rows: Sequence[JsonObject], turn: int) -> list[JsonObject]:
     """
     held = read_rows(rows)
     plans = tuple(plan for plan in held.plans if plan.turn <= turn)
-    end = _end(held, plans, turn)
+    end = _end(held, turn, plans=plans)
     instructions = held.instructions
     if held.turns and turn < held.turns[-1].number:
         sent = max((plan.instructions for plan in plans), default=0)
@@ -84,7 +84,7 @@ def resume_rows(rows: Sequence[JsonObject]) -> list[JsonObject]:
     return write_rows(replace(held, turns=turns, entries=entries, facts=facts))
 
 
-def _end(held: Carried, plans: Sequence[Plan], turn: int) -> int:
+def _end(held: Carried, turn: int, *, plans: Sequence[Plan]) -> int:
     """Return the last entry of the turn: what the person ran after it, unsent, is the next one's."""
     end = next((later.prompt - 1 for later in held.turns if later.number > turn), len(held.entries))
     sent = max((id for plan in plans for id, _ in plan.entries), default=0)

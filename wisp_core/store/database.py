@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 
-from wisp_core.records import Content, Entry, EntryKind, Plan, ThreadRecord
+from wisp_core.records import Content, EntryKind, Plan, ThreadRecord
 from wisp_core.requests import FoundPassage, TurnChanges
 from wisp_core.store import rows
 from wisp_core.store.changes import Change
@@ -25,7 +25,6 @@ __all__ = ["Database", "Indexed", "ThreadRow", "remove_files", "replace_file"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-LARGEST = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,25 +161,20 @@ class Database:
         found = await self.fetch(sql, thread, json.dumps(list(entries)))
         return {id: rows.load_content(EntryKind(kind), content) for id, kind, content in found}
 
-    async def entries(self, thread: str, first: int = 1, last: int | None = None) -> list[Entry]:
-        """Return the entries from `first` to `last`, to the end where it is None, each with its content."""
-        sql = f"SELECT {rows.ENTRY_COLUMNS}, content FROM entries WHERE thread = ? AND id BETWEEN ? AND ? ORDER BY id"
-        return [rows.entry_of(row) for row in await self.fetch(sql, thread, first, LARGEST if last is None else last)]
-
     async def plans(self, thread: str, turn: int | None = None) -> tuple[Plan, ...]:
         """Return the plans of one turn's requests, of all where it is None, in order."""
-        return await self._visit(load_plans, thread, turn)
+        return await self._visit(load_plans, thread, turn=turn)
 
     async def turn_changes(self, thread: str) -> list[TurnChanges]:
         """Return what each turn changed, in order, failed ones included."""
         return await self._visit(list_changes, thread)
 
-    async def search(self, thread: str | None, text: str, limit: int) -> list[FoundPassage]:
+    async def search(self, thread: str | None, text: str, *, limit: int) -> list[FoundPassage]:
         """Return the passages that hold every word of `text`, newest first, of one thread or of all (A15).
 
         The last word may be the start of one. Whatever is typed is words; where there is none, nothing is found.
         """
-        return await self._visit(find_passages, thread, text, limit)
+        return await self._visit(find_passages, text, thread=thread, limit=limit)
 
     async def threads(self, limit: int, *, cwd: str | None = None, text: str = "") -> list[ThreadRow]:
         """Return the threads that have a prompt and are not deleted, of one directory or of all, newest first.

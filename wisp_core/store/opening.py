@@ -49,11 +49,11 @@ def _load(connection: sqlite3.Connection, thread: str) -> ThreadRecord | None:
     record.summaries = tuple(rows.summary_of(row) for row in summaries)
     (latest,) = connection.execute("SELECT max(turn) FROM plans WHERE thread = ?", (thread,)).fetchone()
     if latest is not None:
-        record.plans = {latest: load_plans(connection, thread, latest)}
+        record.plans = {latest: load_plans(connection, thread, turn=latest)}
     return record
 
 
-def load_plans(connection: sqlite3.Connection, thread: str, turn: int | None = None) -> tuple[Plan, ...]:
+def load_plans(connection: sqlite3.Connection, thread: str, *, turn: int | None = None) -> tuple[Plan, ...]:
     """Return the plans of one turn's requests, of all where it is None, in order; blocks."""
     where, values = ("thread = ?", (thread,)) if turn is None else ("thread = ? AND turn = ?", (thread, turn))
     sql = f"SELECT {rows.PLAN_COLUMNS} FROM plans WHERE {where} ORDER BY rowid"

@@ -40,17 +40,19 @@ class ThreadRow:
     open_by: int = 0
 
 
-def find_passages(connection: sqlite3.Connection, thread: str | None, text: str, limit: int) -> list[FoundPassage]:
+def find_passages(
+    connection: sqlite3.Connection, text: str, *, thread: str | None = None, limit: int
+) -> list[FoundPassage]:
     """Return the entries that hold every word of `text`, newest first, of one thread or of all; blocks."""
     query = read_query(text)
     if query is None or limit < 1 or not (thread is None or is_word(thread)):
         return []
-    found = _ask(connection, _PASSAGES, query, thread=thread, limit=limit)
+    found = _ask(connection, query, sql=_PASSAGES, thread=thread, limit=limit)
     pattern = query.pattern()
     return [FoundPassage(*(*row[:-1], excerpt(row[-1], pattern))) for row in found]
 
 
-def _ask(connection: sqlite3.Connection, sql: str, query: Query, *, thread: str | None = None, limit: int) -> list[Any]:
+def _ask(connection: sqlite3.Connection, query: Query, *, sql: str, thread: str | None = None, limit: int) -> list[Any]:
     """Return what is found of the whole words, and where that is not enough of the last as the start of one too.
 
     What is looked for as a start costs what there is of it, and only the newest are asked for.
@@ -85,7 +87,7 @@ def list_threads(connection: sqlite3.Connection, limit: int, *, cwd: str | None,
 
 
 def _threads_with(connection: sqlite3.Connection, query: Query) -> set[str]:
-    return {thread for (thread,) in _ask(connection, _THREADS, query, limit=SCANNED_PASSAGES)}
+    return {thread for (thread,) in _ask(connection, query, sql=_THREADS, limit=SCANNED_PASSAGES)}
 
 
 def _writer_of(connection: sqlite3.Connection, thread: str) -> int:

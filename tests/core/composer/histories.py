@@ -119,12 +119,12 @@ class History(Script):
     def fork(self) -> None:
         """Go on in a thread that begins as a copy, without the commands that were waiting."""
         plans = [sent.plan for sent in self.sent]
-        self._begin(fork_rows(dump_record(self.record, self.contents, plans), self.record.last_turn))
+        self._begin(fork_rows(dump_record(self.record, self.contents, plans=plans), self.record.last_turn))
 
     def resume(self) -> None:
         """Go on in a thread that begins with what was saved, in which nothing was sent yet."""
         before = self._compose({}, "").sha256
-        self._begin(resume_rows(dump_record(self.record, self.contents, ())))
+        self._begin(resume_rows(dump_record(self.record, self.contents, plans=())))
         self.drafts.append((before, self._compose({}, "").sha256))
         self.sent.clear()
         self.condensed.clear()

@@ -102,7 +102,7 @@ async def dumped(journal: Journal, record: ThreadRecord) -> list[JsonObject]:
     """Return a record's rows as they come back from a file."""
     dropped = [id for id, entry in record.entries.items() if entry.content is None]
     contents = await journal.database.contents(record.id, dropped)
-    rows = dump_record(record, contents, await journal.database.plans(record.id))
+    rows = dump_record(record, contents, plans=await journal.database.plans(record.id))
     return list(json.loads(json.dumps(rows)))
 
 

@@ -219,7 +219,7 @@ def test_whatever_a_row_says_it_makes_a_whole_record_or_none(data):
         try:
             record = await begin(journal, rows)
             assert await journal.database.load(record.id) == record
-            assert await journal.database.search(record.id, "m", 9) == []
+            assert await journal.database.search(record.id, "m", limit=9) == []
         finally:
             await journal.close()
 

@@ -70,7 +70,7 @@ async def test_what_a_stored_database_of_the_first_version_holds_is_found_and_le
         said = {
             found.kind: found.excerpt
             for word in ("first", "let", "out")
-            for found in await database.search(None, word, 9)
+            for found in await database.search(None, word, limit=9)
         }
         assert said == {
             "prompt": "\ue000first\ue001",

@@ -52,7 +52,7 @@ async def tell(journal: Journal, record: ThreadRecord, *datas: EventData) -> Non
 
 async def found(journal: Journal, text: str, thread: str | None = None) -> list[str]:
     """Return the excerpts of what a query finds, the match in angle brackets."""
-    passages = await journal.database.search(thread, text, 50)
+    passages = await journal.database.search(thread, text, limit=50)
     return [passage.excerpt.replace(MATCH_STARTS, "<").replace(MATCH_ENDS, ">") for passage in passages]
 
 
@@ -118,7 +118,7 @@ def test_no_text_and_no_query_can_raise_and_what_is_shown_is_one_line_with_its_m
             record = await say(journal, *texts)
             for asked in (query, *texts):
                 for thread in (None, record.id, asked):
-                    for passage in await journal.database.search(thread, asked, 3):
+                    for passage in await journal.database.search(thread, asked, limit=3):
                         shown = passage.excerpt
                         assert len(shown.splitlines()) <= 1
                         assert len(shown) <= EXCERPT_CHARACTERS * 2
@@ -141,8 +141,8 @@ def test_what_holds_every_word_of_a_query_is_found_and_nothing_else_newest_first
             await say(journal, *(" ".join(words) for words in texts))
             for words in texts:
                 asked = [*words, "zz"]
-                assert await journal.database.search(None, " ".join(asked), 50) == []
-                turns = [passage.turn for passage in await journal.database.search(None, " ".join(words), 50)]
+                assert await journal.database.search(None, " ".join(asked), limit=50) == []
+                turns = [passage.turn for passage in await journal.database.search(None, " ".join(words), limit=50)]
                 assert turns == sorted(turns, reverse=True)
                 same = [number for number, others in enumerate(texts, 1) if set(words) <= set(others)]
                 assert set(same) <= set(turns)
@@ -159,7 +159,7 @@ async def test_prompts_replies_commands_and_outputs_are_found_whatever_became_of
         assert {entry.state for entry in record.entries.values()} == {"active", "dropped"}
         kinds = {}
         for word in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"):
-            kinds[word] = [passage.kind for passage in await journal.database.search(None, word, 50)]
+            kinds[word] = [passage.kind for passage in await journal.database.search(None, word, limit=50)]
         assert kinds == {
             **{"alpha": ["prompt"], "beta": [], "gamma": ["reply"], "delta": [], "epsilon": ["tool_output"]},
             **{"zeta": ["prompt"], "eta": ["reply"], "theta": [], "iota": ["command"], "kappa": ["command"]},
@@ -169,7 +169,7 @@ async def test_prompts_replies_commands_and_outputs_are_found_whatever_became_of
 async def test_a_passage_says_where_it_stands(tmp_path):
     async with opened(tmp_path) as journal:
         record = await say(journal, "first", "the second")
-        (passage,) = await journal.database.search(None, "second", 50)
+        (passage,) = await journal.database.search(None, "second", limit=50)
         entry = record.entries[3]
         assert (passage.thread, passage.title, passage.entry, passage.turn) == (record.id, "first", 3, 2)
         assert (passage.kind, passage.time) == ("prompt", entry.time)
@@ -186,7 +186,7 @@ async def test_a_search_in_one_thread_finds_what_stands_in_it(tmp_path):
 async def test_whole_words_that_are_enough_are_found_before_the_starts_of_longer_ones(tmp_path):
     async with opened(tmp_path) as journal:
         await say(journal, "harbour", "harbourmaster")
-        shown = [passage.excerpt for passage in await journal.database.search(None, "harbour", 1)]
+        shown = [passage.excerpt for passage in await journal.database.search(None, "harbour", limit=1)]
         assert shown == [f"{MATCH_STARTS}harbour{MATCH_ENDS}"]
         assert await found(journal, "harbour") == ["<harbour>master", "<harbour>"]
 
@@ -225,11 +225,13 @@ async def test_a_rebuilt_database_finds_the_same_and_a_fork_finds_what_it_carrie
         other = await journal.new_thread()
         rows = fork_rows(await dumped(journal, record), 2)
         await journal.record(other, start().model_copy(update={"carried": rows}))
-        before = {word: await journal.database.search(other.id, word, 50) for word in ("alpha", "gamma", "epsilon")}
+        before = {
+            word: await journal.database.search(other.id, word, limit=50) for word in ("alpha", "gamma", "epsilon")
+        }
         assert [len(passages) for passages in before.values()] == [1, 1, 1]
     await rebuild(tmp_path, Settings())
     async with opened(tmp_path) as journal:
-        assert before == {word: await journal.database.search(other.id, word, 50) for word in before}
+        assert before == {word: await journal.database.search(other.id, word, limit=50) for word in before}
 
 
 async def test_threads_are_found_by_title_and_by_what_was_said_in_them_of_one_directory_or_of_all(tmp_path):

@@ -93,7 +93,7 @@ def test_whatever_happened_strict_readers_take_the_messages_and_the_links_match(
     messages = messages_of(script.record.active_entries())
     assert strictly(messages) == ""
     folder = tmp_path_factory.mktemp("saved")
-    rows = dump_record(script.record, {}, [])
+    rows = dump_record(script.record, {}, plans=[])
     write_transcript(folder, "x", messages=messages, rows=rows)
     assert read_transcript(folder, "x").rows == rows
 
