@@ -122,6 +122,7 @@ class ContextRecollection(EventData):
     query: str
     entries: list[int]
     scores: list[float] = []
+    why: list[str] = []
 
 
 class ContextAssessment(EventData):

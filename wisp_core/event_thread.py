@@ -138,7 +138,8 @@ class TurnEnd(EventData):
 class RequestComposed(EventData):
     """Written before a request is sent: its plan (A4a); `segments` only where the instructions' version is new.
 
-    `bytes` is what messages and schemas say, `tokens` their measured size.
+    `bytes` is what messages and schemas say, `tokens` their measured size, `recalled` the entries of recollected
+    passages with why each was chosen.
     """
 
     name = "request.composed"
@@ -154,6 +155,7 @@ class RequestComposed(EventData):
     window: int | None = None
     bytes: int = 0
     tokens: int = 0
+    recalled: list[tuple[int, str]] = []
 
 
 class RequestRetried(EventData):

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from wisp_core.audit.files import list_files, read_lines
 from wisp_core.errors import UsageError
 from wisp_core.events import Event, EventFormatError, parse_event
+from wisp_core.facts.kinds import Kind
 from wisp_core.models.survey import survey
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, ThreadRecord
@@ -62,6 +63,7 @@ class House:
     outputs: Outputs
     previous: Previous
     protection: ProtectedPaths
+    kinds: Mapping[str, Kind]
 
 
 @dataclass(frozen=True, slots=True)

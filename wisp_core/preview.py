@@ -7,7 +7,7 @@ from wisp_core.composer.instructions import renew, stack
 from wisp_core.composer.shares import shares
 from wisp_core.condensing.drop import headroom
 from wisp_core.records import Entry, EntryKind, InstructionsContent, Report, ThreadRecord
-from wisp_core.requests import Composition, Measurement, Share, ToolSchema, Window
+from wisp_core.requests import NO_BLOCKS, Blocks, Composition, Measurement, Recalled, Share, ToolSchema, Window
 from wisp_core.settings import Context, Settings
 from wisp_core.turn.measuring import measure_sent
 from wisp_core.turn.presenting import find_references
@@ -16,7 +16,10 @@ from wisp_core.turn.protocols import Backend, Toolbox
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What is known of the request; `headroom` is the size of an average turn, in bytes."""
+    """What is known of the request; `headroom` is the size of an average turn, in bytes.
+
+    `recalled` are the earlier passages in its now block.
+    """
 
     composition: Composition
     schemas: tuple[ToolSchema, ...]
@@ -26,6 +29,7 @@ class Preview:
     settings: Context
     backend: Backend
     report: Report | None
+    recalled: tuple[Recalled, ...] = ()
 
     async def measure(self) -> Measurement:
         """Return its size with the tools' schemas: counted where the model can count, else estimated (C4)."""
@@ -53,6 +57,7 @@ def preview(
     backend: Backend,
     window: Window | None,
     prompt: str = "",
+    blocks: Blocks = NO_BLOCKS,
 ) -> Preview:
     """Return the next request with `prompt` as if it were sent; outputs stand in it as they will then."""
     if not record.created:
@@ -68,7 +73,9 @@ def preview(
             instructions=renewed,
             references={reference.entry: reference.text for reference in coming},
             prompt=prompt,
+            blocks=blocks,
         ),
+        recalled=blocks.recalled,
         schemas=toolbox.schemas() if backend.capabilities.tools else (),
         instructions=renewed or record.instructions[-1],
         window=window,

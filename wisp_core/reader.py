@@ -56,6 +56,7 @@ class Reader:
             sha256=plan.sha256,
             same=composition.sha256 == plan.sha256,
             settings=plan.settings,
+            recalled=plan.recalled,
         )
 
     async def turns(self) -> list[TurnChanges]:

@@ -224,6 +224,7 @@ class Plan:
 
     `answered` is the id of the response that it got, once it has one. `bytes` is what messages and schemas said,
     `tokens` their measured size, `window` the model's then, and `reported` the provider's own count of the prompt.
+    `recalled` are the entries of recollected passages in `now`, each with why it was chosen.
     """
 
     event: str
@@ -241,6 +242,7 @@ class Plan:
     bytes: int = 0
     tokens: int = 0
     reported: int | None = None
+    recalled: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +284,8 @@ class ThreadRecord:
 
     `active` lists the ids of active entries in order, so that composing costs what is active and not what is past.
     `last_usage` is the latest report, None where the latest response had none; `reports` has the latest of each model
-    that went with a plan. `condensations` counts them.
+    that went with a plan. `condensations` counts them. `renews_earlier` tells that the next request makes its earlier
+    block anew; until then it goes out as it did.
     """
 
     id: str
@@ -307,11 +310,17 @@ class ThreadRecord:
     last_usage: Usage | None = None
     reports: dict[str, Report] = field(default_factory=dict)
     condensations: int = 0
+    renews_earlier: bool = True
 
     @property
     def last_turn(self) -> int:
         """The number of the latest turn, 0 before the first."""
         return next(reversed(self.turns)) if self.turns else 0
+
+    @property
+    def latest_plan(self) -> "Plan | None":
+        """The plan of the latest request, None before the first."""
+        return next(reversed(self.plans.values()))[-1] if self.plans else None
 
     def open_turn(self) -> Turn | None:
         """Return the latest turn while it has no outcome."""

@@ -154,6 +154,31 @@ class Composition:
     now: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """An earlier passage that the now block carries: its entry, BM25 score, and why it was chosen."""
+
+    entry: int
+    score: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The two prompt-side records of a request: facts from earlier, and about now with what was recollected.
+
+    `query` are the words that were looked up, empty where nothing was.
+    """
+
+    earlier: str | None = None
+    now: str | None = None
+    recalled: tuple[Recalled, ...] = ()
+    query: tuple[str, ...] = ()
+
+
+NO_BLOCKS = Blocks()
+
+
 class ToolKind(StrEnum):
     """What a tool does to the world, which decides whether it is asked about."""
 
@@ -341,7 +366,7 @@ class PastRequest:
     """The request of an earlier turn, composed again, and what its answer added.
 
     `step` is the turn's request that was answered last, `sha256` what was recorded of it; `same` tells that composing
-    it again gave the same.
+    it again gave the same. `recalled` are the entries of recollected passages, each with why it was chosen.
     """
 
     turn: int
@@ -351,6 +376,7 @@ class PastRequest:
     sha256: str
     same: bool
     settings: JsonObject
+    recalled: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

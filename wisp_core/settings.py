@@ -33,6 +33,14 @@ class Audit(Section):
     max_bytes: int = Field(64 * MIB, ge=4 * KIB)
 
 
+class Recall(Section):
+    """Earlier passages in a request: at most `passages`, in `share` of the window; fewer in a small one (O25)."""
+
+    enabled: bool = True
+    passages: int = Field(8, ge=0)
+    share: float = Field(0.08, ge=0, le=1)
+
+
 class Context(Section):
     """What a request carries; `reserve` in tokens, None for `reserve_share` of the window.
 
@@ -54,6 +62,7 @@ class Context(Section):
     token_rate_most: float = Field(1.0, gt=0, le=1)
     cuts: bool = True
     references: bool = True
+    recall: Recall = Recall()
     output_days: int = Field(30, ge=0)
 
 
@@ -183,6 +192,16 @@ class Facts(Section):
     summary_with_facts: bool = True
 
 
+class Waiting(Section):
+    """What waits for the person in several processes: each looks every `poll_seconds` for what another one answered.
+
+    Who answered waits at most `answer_seconds` for the other process to take it.
+    """
+
+    poll_seconds: float = Field(0.5, ge=0.05)
+    answer_seconds: float = Field(5.0, ge=0)
+
+
 class Settings(Section):
     """All settings of wisp; `protected_paths` are paths and patterns that are never read nor edited."""
 
@@ -199,6 +218,7 @@ class Settings(Section):
     output: Output = Output()
     facts: Facts = Facts()
     permissions: Permissions = Permissions()
+    waiting: Waiting = Waiting()
     protected_paths: list[str] = []
     timeouts: Timeouts = Timeouts()
     retries: Retries = Retries()

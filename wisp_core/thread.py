@@ -18,12 +18,15 @@ from wisp_core.events import (
     ThreadStart,
     TurnEnd,
 )
+from wisp_core.facts.kinds import Kind
 from wisp_core.furnish import Tools
 from wisp_core.journal import Journal
+from wisp_core.knowledge import Knowledge
 from wisp_core.models.backend import ModelBackend
 from wisp_core.models.catalogue import open_backend
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.preview import Preview, preview
+from wisp_core.project.branch import branch_of
 from wisp_core.reader import Reader
 from wisp_core.records import Mode, Outcome, ThreadRecord
 from wisp_core.requests import Composition, Measurement, Window
@@ -32,7 +35,7 @@ from wisp_core.store.contexts import Circumstances, write_context
 from wisp_core.store.outputs import Outputs
 from wisp_core.text import sound
 from wisp_core.turn.command import run_command
-from wisp_core.turn.loop import run_turn
+from wisp_core.turn.loop import end_turn, run_turn
 from wisp_core.turn.participants import Participants
 from wisp_core.turn.person import Person
 
@@ -42,7 +45,7 @@ NO_REPLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED, Outcome.ABANDONED})
 
 @dataclass(frozen=True, slots=True)
 class Furniture:
-    """What a thread stands on: the one writer, the settings, the tools, their outputs, what is out of bounds.
+    """What a thread stands on: the one writer, settings, tools, their outputs, what is out of bounds, kinds of facts.
 
     `release` gives the thread's lock and listener back when it is closed; `remember` writes a rule that always allows.
     """
@@ -53,6 +56,7 @@ class Furniture:
     outputs: Outputs
     protection: ProtectedPaths
     environ: Mapping[str, str]
+    kinds: Mapping[str, Kind]
     release: Callable[[], Awaitable[None]]
     remember: Callable[[str], None]
 
@@ -68,6 +72,7 @@ class Thread:
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | asyncio.Task[None] | None = None
         self._backend = _open(furniture, model or record.model)
+        self.knowledge = Knowledge(record, furniture.journal, furniture.settings, furniture.kinds)
         self.reader = Reader(record, furniture.journal.database, outputs=furniture.outputs)
 
     @property
@@ -171,16 +176,17 @@ class Thread:
         await self._backend.warm()
         self._learn(await self._backend.window())
 
-    def preview(self, prompt: str = "") -> Preview:
+    async def preview(self, prompt: str = "") -> Preview:
         """Return the next request as it would go out now, with `prompt` as if it were sent."""
-        furniture = self._furniture
+        furniture, window = self._furniture, self.window
         return preview(
             self.record,
             furniture.settings,
             toolbox=furniture.tools.registry,
             backend=self._backend,
-            window=self.window,
+            window=window,
             prompt=prompt,
+            blocks=await self.knowledge.blocks(prompt, window=window.tokens if window else None),
         )
 
     async def save_context(self, prompt: str = "") -> Path:
@@ -190,7 +196,7 @@ class Thread:
             UsageError: the audit is off, so nothing of a conversation is written down.
             StorageError: it cannot be written.
         """
-        seen = self.preview(prompt)
+        seen = await self.preview(prompt)
         path = await self._keep_context(seen.composition, await seen.measure(), title="the next request")
         if path is None:
             raise UsageError("the audit is off, so no context is saved", "set audit.enabled to save contexts")
@@ -216,9 +222,11 @@ class Thread:
                     cwd=self.record.cwd, model=self.record.model, mode=self.record.mode.value, instructions=segments
                 )
             )
+            await self.knowledge.begin(branch_of(self.record.cwd))
         open_turn = self.record.open_turn()
         if mend and open_turn is not None:
-            await self._write(TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here"), open_turn.number)
+            abandoned = TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here")
+            await end_turn(self._parts(open_turn.number), abandoned)
 
     async def _run(self, turn: int) -> Outcome:
         running = asyncio.create_task(run_turn(self._parts(turn)), name=f"turn {turn}")
@@ -228,7 +236,7 @@ class Thread:
         except asyncio.CancelledError:
             # Cancelled before its first step, or a second time while its end was written: the turn must not stay open.
             if self.record.open_turn() is not None:
-                await self._write(TurnEnd(outcome=Outcome.INTERRUPTED.value), turn)
+                await end_turn(self._parts(turn), TurnEnd(outcome=Outcome.INTERRUPTED.value))
             return Outcome.INTERRUPTED
         finally:
             self._running = None
@@ -251,6 +259,7 @@ class Thread:
             learn=self._learn,
             remember=self._furniture.remember,
             keep_context=self._keep_context,
+            knowledge=self.knowledge,
         )
 
     async def _keep_context(self, composition: Composition, size: Measurement, *, title: str) -> Path | None:

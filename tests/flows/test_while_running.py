@@ -42,6 +42,6 @@ async def test_a_title_given_at_the_instant_a_turn_opens_does_not_end_it(tmp_pat
 
 async def test_before_the_first_prompt_the_next_request_is_the_instructions(tmp_path: Path):
     async with opened(tmp_path, model="embedded/smollm2-135m") as home:
-        (item,) = home.thread.preview().composition.items
+        (item,) = (await home.thread.preview()).composition.items
         assert item.kind == "instructions"
         assert "Mode ask" in item.text

@@ -57,7 +57,7 @@ class Told:
     def segments(self, version: int) -> Iterable[tuple[str, str]]:
         return INSTRUCTIONS
 
-    def next_request(self) -> "Seen":
+    async def next_request(self) -> "Seen":
         self._ask("next")
         first = max(1, self.count - self.kept + 1)
         items = self.items if self.items is not None else items_of(range(first, self.count + 1), last=self.count + 1)

@@ -19,7 +19,7 @@ async def test_shift_tab_goes_through_the_modes_and_the_next_request_says_so(tmp
             await until(pilot, lambda mode=mode: screen.link.thread.record.mode.value == mode)
             seen.append(mode)
         assert seen == ["auto", "plan", "ask", "auto"]
-        assert "Mode auto" in screen.link.thread.preview().composition.messages[0].text
+        assert "Mode auto" in (await screen.link.thread.preview()).composition.messages[0].text
         await until(pilot, lambda: screen.query_one(Status).condition.mode == "auto")
 
 

@@ -11,13 +11,13 @@ from wisp_core.text import one_line
 
 CALLS = 20
 """How many of the latest calls are listed where no number is given."""
-USAGE = "/inspect context [next|N|turns], /inspect config or /inspect calls [N]"
+USAGE = "/inspect context [next|N|turns], /inspect facts [all], /inspect config or /inspect calls [N]"
 
 
 class Inspect:
     """Shows what the model carries, and what wisp works with."""
 
-    name, usage, help = "inspect", "context [next|N|turns] | config | calls [N]", "show what the model carries"
+    name, usage, help = "inspect", "context [next|N|turns] | facts [all] | config | calls [N]", "show what the model carries"
     while_running = True
 
     async def run(self, argument: str, here: Here) -> Result:
@@ -27,11 +27,14 @@ class Inspect:
                 page = await here.thread.save_context()
                 return Said("context", f"the exact next request is saved as {page}\nand {page.with_suffix('.json')}")
             case ["context", "next"]:
-                return Said("the next request", list_items(here.thread.preview().composition))
+                return Said("the next request", list_items((await here.thread.preview()).composition))
             case ["context", "turns"]:
                 return Said("what each turn changed", list_turns(await here.thread.reader.turns()))
             case ["context", number] if number.isdecimal():
                 return await _past(here, int(number[:9]))
+            case ["facts"] | ["facts", "all"]:
+                lines = await here.thread.knowledge.lines(every=argument.endswith(" all"))
+                return Said("facts", "\n".join(lines) or "no fact is known yet")
             case ["config"]:
                 rows = here.wisp.settings_shown()
                 return Said("settings", "\n".join(f"{key} = {value} ({origin})" for key, value, origin in rows))

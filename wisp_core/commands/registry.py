@@ -3,6 +3,7 @@
 import difflib
 from typing import Protocol
 
+from wisp_core.commands.facts import FactCommand, Task
 from wisp_core.commands.here import Here
 from wisp_core.commands.inspect import Inspect
 from wisp_core.commands.library import Export, Find, Fork, Rename, Resume, Save, Threads
@@ -57,6 +58,8 @@ _ALL: tuple[Command, ...] = (
     Undo(),
     Model(),
     Mode(),
+    FactCommand(),
+    Task(),
     Inspect(),
     Tokens(),
     Show(),

@@ -32,7 +32,7 @@ def _latest(thread: Thread) -> str:
 
 async def _coming(thread: Thread) -> str:
     """Return the size of the next request by part, as the window's bar has it."""
-    seen = thread.preview()
+    seen = await thread.preview()
     size, window = await seen.measure(), seen.window
     about = "" if size.counted else "~"
     share = "" if window is None else f", {about}{100 * size.tokens / window.tokens:.1f}% of {window.tokens:,}"

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from wisp_core.composer.pieces import Piece, block, block_id, render_turns
 from wisp_core.records import Entry, EntryKind, InstructionsContent, PromptContent, ThreadRecord
-from wisp_core.requests import Composition, Message, Role
+from wisp_core.requests import NO_BLOCKS, Blocks, Composition, Message, Role
 from wisp_core.settings import Context
 
 NO_REFERENCES: Mapping[int, str] = {}
@@ -22,13 +22,14 @@ def compose(
     settings: Context,
     *,
     instructions: InstructionsContent | None = None,
+    blocks: Blocks = NO_BLOCKS,
     references: Mapping[int, str] = NO_REFERENCES,
     prompt: str = "",
 ) -> Composition:
     """Return what the next request of `record` carries.
 
-    What is not recorded yet is laid over it: a version of the `instructions`, texts that stand for outputs by entry,
-    and a `prompt` as if it were sent.
+    `blocks` stand before the literal turns and before the request. What is not recorded yet is laid over the record: a
+    version of the `instructions`, texts that stand for outputs by entry, and a `prompt` as if it were sent.
     """
     running = record.open_turn()
     turn = record.last_turn + 1 if running is None or prompt else running.number
@@ -45,6 +46,8 @@ def compose(
         render_turns(entries, record.turns, settings=settings),
         turn=turn,
         instructions=version.version if version else 0,
+        earlier=blocks.earlier,
+        now=blocks.now,
     )
 
 

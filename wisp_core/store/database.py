@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from wisp_core.store.changes import Change
 from wisp_core.store.connect import Connection, Writer, open_reader, open_writer, telling
 from wisp_core.store.migrations import STEPS, Step
 from wisp_core.store.opening import load_plans, load_thread
+from wisp_core.store.recall import LookedUp, look_up
 from wisp_core.store.search import ThreadRow, find_passages, list_changes, list_threads
 
 __all__ = ["Database", "Indexed", "ThreadRow", "remove_files", "replace_file"]
@@ -175,6 +176,10 @@ class Database:
         The last word may be the start of one. Whatever is typed is words; where there is none, nothing is found.
         """
         return await self._visit(find_passages, text, thread=thread, limit=limit)
+
+    async def look_up(self, thread: str, starts: Sequence[str], *, literal: Collection[int], limit: int) -> LookedUp:
+        """Return the passages of a thread that hold words that begin so, best first, none of them `literal`."""
+        return await self._visit(look_up, thread, starts=starts, literal=literal, limit=limit)
 
     async def threads(self, limit: int, *, cwd: str | None = None, text: str = "") -> list[ThreadRow]:
         """Return the threads that have a prompt and are not deleted, of one directory or of all, newest first.

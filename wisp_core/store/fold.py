@@ -147,6 +147,7 @@ def _composed(record: ThreadRecord, event: Event) -> Iterator[Change]:
             yield EntryPut(replace(first, content=content, sources=(*first.sources, event.id)))
     if _turn(record, event) != record.last_turn:
         return
+    record.renews_earlier = False
     renderings = tuple((entry, _rendering(word)) for entry, word in data.entries)
     yield PlanPut(
         Plan(
@@ -163,6 +164,7 @@ def _composed(record: ThreadRecord, event: Event) -> Iterator[Change]:
             window=countable(data.window),
             bytes=countable(data.bytes) or 0,
             tokens=countable(data.tokens) or 0,
+            recalled=tuple(data.recalled),
         )
     )
 

@@ -24,6 +24,7 @@ from wisp_core.fact import Fact, FactState, Proposal
 from wisp_core.records import Content, Cut, EntryKind, EntryState, Summary, ThreadRecord
 from wisp_core.store.changes import Change, EndPut, EntryPut, FactPut, SummaryPut
 
+SPEAKERS = ("person", "caller")
 Contents: TypeAlias = Mapping[int, Content]
 
 
@@ -39,6 +40,7 @@ def _condensed(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     turn = record.last_turn if event.turn is None else event.turn
     record.condensations += 1
+    record.renews_earlier = True
     for number in data.dropped:
         entry = record.entries.get(number)
         if entry is None or entry.state is not EntryState.ACTIVE or entry.kind is EntryKind.INSTRUCTIONS:
@@ -49,6 +51,7 @@ def _condensed(record: ThreadRecord, event: Event) -> Iterator[Change]:
 
 def bring_back(record: ThreadRecord, event: Event, *, contents: Contents) -> Iterator[Change]:
     """Yield the entries that the event makes active again, with the content that was read for it."""
+    record.renews_earlier = True
     for number in wanted(record, event):
         entry = record.entries[number]
         yield EntryPut(
@@ -84,6 +87,8 @@ def _recorded(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     proposed = isinstance(data, FactProposed)
     proposal, by = (Proposal.WAITING, data.by) if proposed else (Proposal.NONE, "")
+    # What the person or a caller says outside of a turn shows at once; what a turn gave shows when it has left (F19).
+    record.renews_earlier |= data.source in SPEAKERS and not data.method
     known = record.facts.get(data.fact)
     if proposed and known is not None:
         yield FactPut(replace(known, proposal=proposal, proposed_by=by))
@@ -122,6 +127,11 @@ _ENDS: dict[type[EventData], FactState] = {
 }
 
 
+def _moved(record: ThreadRecord, event: Event) -> Iterator[Change]:
+    record.renews_earlier = True
+    yield from _ended(record, event)
+
+
 def _ended(record: ThreadRecord, event: Event) -> Iterator[Change]:
     data: Any = event.data
     state, fact = _ENDS[type(data)], record.facts.get(data.fact)
@@ -148,8 +158,8 @@ CONTEXT_EFFECTS: dict[type[EventData], Callable[[ThreadRecord, Event], Iterator[
     FactRecorded: _recorded,
     FactProposed: _recorded,
     FactDropped: _dropped,
-    FactKept: _ended,
+    FactKept: _moved,
     FactSuperseded: _ended,
-    FactDeleted: _ended,
-    FactScopeChanged: _ended,
+    FactDeleted: _moved,
+    FactScopeChanged: _moved,
 }

@@ -88,7 +88,7 @@ _SECOND: Step = (
     # The index alone: a passage is read where it stands, by its rowid. `spaced` is the program's own. The thread is a
     # word of its passages, so that a search in one costs what stands in it. An entry's text never changes.
     """CREATE VIRTUAL TABLE passages USING fts5 (
-        thread, text, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
+        thread, text, content = '', tokenize = 'unicode61 remove_diacritics 2'
     )""",
     f"""CREATE TRIGGER entries_indexed AFTER INSERT ON entries
     WHEN new.kind IN {FOUND} AND new.content IS NOT NULL BEGIN
@@ -105,6 +105,8 @@ _SECOND: Step = (
 )
 
 _FACTS: Step = (
+    "ALTER TABLE threads ADD COLUMN renews_earlier INTEGER NOT NULL DEFAULT 1",
+    "ALTER TABLE plans ADD COLUMN recalled TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE facts ADD COLUMN method TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE facts ADD COLUMN tool TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE facts ADD COLUMN entries TEXT NOT NULL DEFAULT '[]'",
@@ -131,4 +133,13 @@ _FACTS: Step = (
     ) STRICT""",
 )
 
-STEPS: tuple[Step, ...] = (_FIRST, _SECOND, _FACTS)
+_WAITING: Step = (
+    # What waits for the person in any process, and the answer that the one that asked has not taken yet (A2).
+    """CREATE TABLE waiting (
+        id TEXT PRIMARY KEY, thread TEXT NOT NULL, session TEXT NOT NULL, pid INTEGER NOT NULL, started REAL NOT NULL,
+        kind TEXT NOT NULL, target TEXT NOT NULL, request TEXT NOT NULL, time TEXT NOT NULL, answer TEXT,
+        announced INTEGER NOT NULL DEFAULT 0
+    ) STRICT""",
+)
+
+STEPS: tuple[Step, ...] = (_FIRST, _SECOND, _FACTS, _WAITING)

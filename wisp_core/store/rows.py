@@ -44,14 +44,15 @@ Row: TypeAlias = Sequence[Any]
 Statement: TypeAlias = tuple[str, Row]
 
 THREAD_COLUMNS = (
-    "created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage, reports, condensations"
+    "created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage, reports, condensations, "
+    "renews_earlier"
 )
 ENTRY_COLUMNS = (
     "id, wire_id, kind, turn, time, origin, state, dropped_by, dropped_at, referenced_at, reference, sources, cuts"
 )
 PLAN_COLUMNS = (
     "event, turn, step, entries, earlier, now, instructions, settings, sha256, answered, "
-    "model, window, bytes, tokens, reported"
+    "model, window, bytes, tokens, reported, recalled"
 )
 SUMMARY_COLUMNS = "version, text, turns, highest, turn, time, event, model"
 FACT_COLUMNS = (
@@ -116,7 +117,7 @@ def put_thread(record: ThreadRecord) -> Statement:
     row = (
         *(record.id, record.last_turn, record.created, record.updated, record.title, record.cwd, record.model),
         *(record.mode.value, int(record.deleted), record.last_seq, _json(record.grants), _json(totals), last),
-        *(_json(reports), record.condensations),
+        *(_json(reports), record.condensations, int(record.renews_earlier)),
     )
     return _PUT_THREAD, row
 
@@ -157,7 +158,7 @@ def table_of(sql: str) -> str:
 def thread_of(id: str, row: Row) -> ThreadRecord:
     """Return a record with the thread's own fields, of a row of `THREAD_COLUMNS`."""
     created, updated, title, cwd, model, mode, deleted, last_seq, grants, totals, last_usage = row[:11]
-    reports, condensations = row[11:]
+    reports, condensations, renews_earlier = row[11:]
     return ThreadRecord(
         id=id,
         created=created,
@@ -173,6 +174,7 @@ def thread_of(id: str, row: Row) -> ThreadRecord:
         last_usage=None if last_usage is None else Usage(*json.loads(last_usage)),
         reports={model: Report(prompt, size) for model, prompt, size in json.loads(reports)},
         condensations=condensations,
+        renews_earlier=bool(renews_earlier),
     )
 
 
@@ -207,7 +209,7 @@ def turn_of(row: Row) -> Turn:
 def plan_of(row: Row) -> Plan:
     """Return the plan of a row of `PLAN_COLUMNS`."""
     event, turn, step, entries, earlier, now, instructions, settings, sha256, answered = row[:10]
-    model, window, size, tokens, reported = row[10:]
+    model, window, size, tokens, reported, recalled = row[10:]
     return Plan(
         event=event,
         turn=turn,
@@ -224,6 +226,7 @@ def plan_of(row: Row) -> Plan:
         bytes=size,
         tokens=tokens,
         reported=reported,
+        recalled=tuple((entry, why) for entry, why in json.loads(recalled)),
     )
 
 
@@ -252,7 +255,7 @@ def load_content(kind: EntryKind, text: str) -> Content:
     """Return the content of an entry of `kind` from its JSON text."""
     if kind is EntryKind.INSTRUCTIONS:
         return load_instructions(text)
-    return CONTENT_TYPES[kind](**json.loads(text))
+    return CONTENT_TYPES[kind](**_read(text)[0])
 
 
 def load_instructions(text: str) -> InstructionsContent:
@@ -284,7 +287,7 @@ def _plan_row(plan: Plan) -> Row:
     return (
         *(plan.event, plan.turn, plan.step, _json(plan.entries), plan.earlier, plan.now, plan.instructions),
         *(_json(plan.settings), plan.sha256, plan.answered),
-        *(plan.model, plan.window, plan.bytes, plan.tokens, plan.reported),
+        *(plan.model, plan.window, plan.bytes, plan.tokens, plan.reported, _json(plan.recalled)),
     )
 
 

@@ -5,40 +5,45 @@ import time
 from wisp_core.composer.measure import share_tokens
 from wisp_core.condensing.drop import headroom, keep_turns
 from wisp_core.events import ContextCondensation
-from wisp_core.requests import CHARACTERS_A_TOKEN, Window
+from wisp_core.requests import CHARACTERS_A_TOKEN, Blocks, Window
 from wisp_core.settings import Context
+from wisp_core.turn.blocks import find_blocks
 from wisp_core.turn.measuring import Measured, measure_request
 from wisp_core.turn.participants import Participants
 
 FAIL_FAST = "fail-fast"
 
 
-async def condense_when_due(parts: Participants) -> None:
-    """Condense what stands before the turn where the request would pass the budget of a known window (C5)."""
+async def condense_when_due(parts: Participants, blocks: Blocks) -> Blocks:
+    """Condense what stands before the turn where the request would pass the budget of a known window (C5).
+
+    Returns the blocks that the request then has.
+    """
     settings = parts.settings.context
     if settings.policy == FAIL_FAST or not _droppable(parts):
-        return
-    measured = await measure_request(parts)
-    if measured.window is not None and measured.measurement.tokens >= _budget(settings, measured.window):
-        await condense(parts, reason="budget", before=measured)
+        return blocks
+    measured = await measure_request(parts, blocks)
+    if measured.window is None or measured.measurement.tokens < _budget(settings, measured.window):
+        return blocks
+    return await condense(parts, reason="budget", before=measured)
 
 
-async def condense_after_overflow(parts: Participants) -> bool:
-    """Condense after a server refused the request as too long; False where the policy or the turns allow nothing."""
+async def condense_after_overflow(parts: Participants, blocks: Blocks) -> Blocks | None:
+    """Condense after a server refused the request as too long; None where the policy or the turns allow nothing."""
     if parts.settings.context.policy == FAIL_FAST or not _droppable(parts):
-        return False
-    await condense(parts, reason="overflow", before=await measure_request(parts))
-    return True
+        return None
+    return await condense(parts, reason="overflow", before=await measure_request(parts, blocks))
 
 
-async def condense(parts: Participants, *, reason: str, before: Measured) -> None:
-    """Drop all but the last turns before this one, and record what that gave."""
+async def condense(parts: Participants, *, reason: str, before: Measured) -> Blocks:
+    """Drop all but the last turns before this one, record what that gave, and return the blocks from then on."""
     began, settings = time.monotonic(), parts.settings.context
     dropped = _droppable(parts)
     turns = len({parts.record.entries[number].turn for number in dropped})
     step = f"dropped {turns} turn{'' if turns == 1 else 's'}"
     kept = await parts.keep_context(before.composition, before.measurement, title=f"before condensing ({reason})")
-    after = await measure_request(parts, without=dropped)
+    blocks = await find_blocks(parts, without=dropped)
+    after = await measure_request(parts, blocks, without=dropped)
     left = await parts.keep_context(after.composition, after.measurement, title=f"after condensing ({reason})")
     event = ContextCondensation(
         reason=reason,
@@ -54,6 +59,7 @@ async def condense(parts: Participants, *, reason: str, before: Measured) -> Non
     )
     await parts.journal.record_group(parts.record, [event], turn=parts.turn)
     parts.tell("note", kind="condensed", text=f"condensed: {step}, {event.before:,} → {event.after:,} tokens")
+    return blocks
 
 
 def _budget(settings: Context, window: Window | None) -> int:

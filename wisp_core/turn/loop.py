@@ -4,8 +4,10 @@ import asyncio
 from itertools import count
 
 from wisp_core.errors import ContextOverflowError, ModelError
-from wisp_core.events import ErrorHappened, RequestRetried, Response, TurnEnd, UsageData
+from wisp_core.events import ErrorHappened, FactRecorded, RequestRetried, Response, TurnEnd, UsageData
 from wisp_core.records import Outcome
+from wisp_core.requests import Blocks
+from wisp_core.turn.blocks import find_blocks, record_recollection
 from wisp_core.turn.condense import condense_after_overflow, condense_when_due
 from wisp_core.turn.participants import Participants
 from wisp_core.turn.presenting import cut_copies, refer_outputs
@@ -23,8 +25,9 @@ async def run_turn(parts: Participants) -> Outcome:
     spent: list[UsageData] = []
     try:
         await refer_outputs(parts)
-        await condense_when_due(parts)
-        await _answer(parts, spent)
+        blocks = await condense_when_due(parts, await find_blocks(parts))
+        await record_recollection(parts, blocks)
+        await _answer(parts, spent, blocks=blocks)
         await cut_copies(parts)
         outcome = Outcome.DONE
     except asyncio.CancelledError:
@@ -37,15 +40,23 @@ async def run_turn(parts: Participants) -> Outcome:
         await parts.write(
             ErrorHappened(kind=type(failure).__name__, message=error, endpoint=failure.endpoint, detail=failure.detail)
         )
-    await parts.write(TurnEnd(outcome=outcome.value, error=error, usage=_sum(spent)))
+    await end_turn(parts, TurnEnd(outcome=outcome.value, error=error, usage=_sum(spent)))
     return outcome
 
 
-async def _answer(parts: Participants, spent: list[UsageData]) -> None:
+async def end_turn(parts: Participants, end: TurnEnd) -> None:
+    """Record how the turn ended, together with the facts that it gave (A4b)."""
+    learnt = await parts.knowledge.learn(parts.turn, Outcome(end.outcome))
+    facts = [event.fact for event in learnt if isinstance(event, FactRecorded)]
+    ending = end.model_copy(update={"facts": list(dict.fromkeys(facts))})
+    await parts.journal.record_group(parts.record, [*learnt, ending], turn=parts.turn)
+
+
+async def _answer(parts: Participants, spent: list[UsageData], *, blocks: Blocks) -> None:
     """Go round: each round is one request and the calls that its answer makes; the last one is sent without tools."""
     most = parts.settings.tools.max_rounds
     for step in count(1):
-        answer = await _request(parts, step, with_tools=step <= most)
+        answer, blocks = await _request(parts, step, blocks=blocks, with_tools=step <= most)
         if answer.usage is not None:
             spent.append(answer.usage)
         if not answer.calls or step > most:
@@ -53,21 +64,25 @@ async def _answer(parts: Participants, spent: list[UsageData]) -> None:
         await run_calls(parts, answer.calls, last=step == most)
 
 
-async def _request(parts: Participants, step: int, *, with_tools: bool) -> Response:
+async def _request(parts: Participants, step: int, *, blocks: Blocks, with_tools: bool) -> tuple[Response, Blocks]:
     """Send one request; where it is refused as too long, with nothing shown, condense and send it once more.
+
+    Returns the answer, and the blocks that the next request has.
 
     Raises:
         ModelError: it could not be answered.
     """
     entries = len(parts.record.entries)
     try:
-        return await request_step(parts, step, with_tools=with_tools)
+        return await request_step(parts, step, blocks=blocks, with_tools=with_tools), blocks
     except ContextOverflowError as overflow:
         shown = len(parts.record.entries) > entries
-        if shown or not await condense_after_overflow(parts):
+        condensed = None if shown else await condense_after_overflow(parts, blocks)
+        if condensed is None:
             raise
         await parts.write(RequestRetried(reason="overflow", error=overflow.message))
-    return await request_step(parts, step, with_tools=with_tools)
+    await record_recollection(parts, condensed)
+    return await request_step(parts, step, blocks=condensed, with_tools=with_tools), condensed
 
 
 def _sum(spent: list[UsageData]) -> UsageData | None:

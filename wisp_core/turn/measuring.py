@@ -8,7 +8,7 @@ from wisp_core.composer.estimate import wire_bytes
 from wisp_core.composer.instructions import renew
 from wisp_core.composer.measure import measure
 from wisp_core.records import InstructionsContent, Report
-from wisp_core.requests import Composition, Measurement, ToolSchema, Window
+from wisp_core.requests import Blocks, Composition, Measurement, ToolSchema, Window
 from wisp_core.settings import Context
 from wisp_core.turn.participants import Participants
 from wisp_core.turn.protocols import Backend
@@ -27,14 +27,14 @@ class Measured:
 
 
 async def measure_request(
-    parts: Participants, *, with_tools: bool = True, without: Collection[int] = frozenset()
+    parts: Participants, blocks: Blocks, *, with_tools: bool = True, without: Collection[int] = frozenset()
 ) -> Measured:
     """Return the turn's next request as it stands now, or would stand `without` some entries, measured as C4 says."""
     record = parts.record
     if without:
         record = replace(record, active=[number for number in record.active if number not in without])
     renewed = renew(record, parts.settings.instructions)
-    composition = compose(record, parts.settings.context, instructions=renewed)
+    composition = compose(record, parts.settings.context, instructions=renewed, blocks=blocks)
     schemas = parts.toolbox.schemas() if with_tools and parts.backend.capabilities.tools else ()
     window = await parts.backend.window()
     parts.learn(window)

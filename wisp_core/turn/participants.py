@@ -8,7 +8,7 @@ from wisp_core.records import JsonObject, ThreadRecord
 from wisp_core.requests import Window
 from wisp_core.settings import Settings
 from wisp_core.turn.person import Person
-from wisp_core.turn.protocols import Backend, Journal, KeepContext, Protection, Toolbox
+from wisp_core.turn.protocols import Backend, Journal, KeepContext, Knowledge, Protection, Toolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Participants:
     learn: Callable[[Window | None], None]
     remember: Callable[[str], None]
     keep_context: KeepContext
+    knowledge: Knowledge
 
     async def write(self, data: EventData) -> str:
         """Record one event of the turn and return its id."""

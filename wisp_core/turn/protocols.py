@@ -1,14 +1,15 @@
 """What a turn is handed: the model, the tools, the writer and the person, each as little as the turn needs."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from wisp_core.events import Event, EventData, Live
-from wisp_core.records import JsonObject, ThreadRecord
+from wisp_core.records import JsonObject, Outcome, ThreadRecord
 from wisp_core.requests import (
     Answer,
     Approval,
+    Blocks,
     Capabilities,
     Composition,
     Measurement,
@@ -86,6 +87,19 @@ class Journal(Protocol):
 
     def publish(self, live: Live) -> None:
         """Publish what is not recorded."""
+
+
+class Knowledge(Protocol):
+    """What the thread knows beyond its literal turns."""
+
+    async def blocks(self, request: str, *, window: int | None, without: Collection[int] = frozenset()) -> Blocks:
+        """Return the two blocks of a request for this prompt, in a window of so many tokens.
+
+        `without` are entries that are about to leave the literal turns.
+        """
+
+    async def learn(self, turn: int, outcome: Outcome) -> list[EventData]:
+        """Return what a turn that ends so adds to what is known."""
 
 
 class KeepContext(Protocol):

@@ -12,6 +12,7 @@ from wisp_core.errors import ContextOverflowError, ModelError, RateLimitedError,
 from wisp_core.events import ContextEstimated, RequestComposed, RequestRetried, Response, SegmentData, UsageData
 from wisp_core.records import Usage, new_call_id
 from wisp_core.requests import (
+    Blocks,
     CallRequested,
     Estimate,
     Finished,
@@ -46,13 +47,13 @@ class Arriving:
         return bool(self.text or self.reasoning)
 
 
-async def request_step(parts: Participants, step: int, *, with_tools: bool) -> Response:
+async def request_step(parts: Participants, step: int, *, blocks: Blocks, with_tools: bool) -> Response:
     """Send the turn's next request and return its recorded response.
 
     Raises:
         ModelError: it could not be answered; what had been shown of it is recorded.
     """
-    measured = await measure_request(parts, with_tools=with_tools)
+    measured = await measure_request(parts, blocks, with_tools=with_tools)
     guess = estimate(
         measured.composition,
         measured.schemas,
@@ -62,7 +63,7 @@ async def request_step(parts: Participants, step: int, *, with_tools: bool) -> R
     )
     await parts.write(_estimated(guess, measured.window))
     limit = _room(parts, measured)
-    composed = await parts.write(_composed(parts, measured, step=step))
+    composed = await parts.write(_composed(parts, measured, step=step, blocks=blocks))
     request = ModelRequest(measured.composition.messages, measured.schemas, max_output=limit)
     return await _send(parts, request, step=step, composed=composed)
 
@@ -221,7 +222,7 @@ def _estimated(guess: Estimate, window: Window | None) -> ContextEstimated:
     )
 
 
-def _composed(parts: Participants, measured: Measured, *, step: int) -> RequestComposed:
+def _composed(parts: Participants, measured: Measured, *, step: int, blocks: Blocks) -> RequestComposed:
     composition, renewed = measured.composition, measured.renewed
     segments = None if renewed is None else [SegmentData(name=s.name, text=s.text) for s in renewed.segments]
     return RequestComposed(
@@ -237,4 +238,5 @@ def _composed(parts: Participants, measured: Measured, *, step: int) -> RequestC
         window=measured.window.tokens if measured.window else None,
         bytes=measured.size,
         tokens=measured.measurement.tokens,
+        recalled=[(recalled.entry, recalled.why) for recalled in blocks.recalled],
     )

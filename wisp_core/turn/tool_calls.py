@@ -186,7 +186,7 @@ async def _decided(parts: Participants, call: CallData, *, answer: Answer, rule:
         )
     )
     if answer.verdict is Verdict.NO:
-        who = "the person said no" if answer.by == "person" else "nobody could be asked"
+        who = "nobody could be asked" if answer.by == "none" else "the person said no"
         raise ToolFailure(f"not run: {who}: {answer.reason}" if answer.reason else f"not run: {who}")
     if answer.verdict in (Verdict.THREAD, Verdict.ALWAYS) and rule:
         lasts = await _keep_rule(parts, rule) if answer.verdict is Verdict.ALWAYS else Verdict.THREAD

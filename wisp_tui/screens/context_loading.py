@@ -17,7 +17,7 @@ async def load_next(view: RequestView, source: ContextSource) -> None:
     """Show what the next request carries at once, and its size when that is known."""
     known = view.carried
     try:
-        request = source.next_request()
+        request = await source.next_request()
         items = request.composition.items
         view.show(Carried(items, measurement=known.measurement, filling=known.filling))
         measurement, shares = await request.measure(), await request.shares()

@@ -53,7 +53,7 @@ class ContextSource(Protocol):
     def segments(self, version: int) -> Iterable[tuple[str, str]]:
         """Return the instructions of a version as names and texts."""
 
-    def next_request(self) -> NextRequest:
+    async def next_request(self) -> NextRequest:
         """Return the next request, with the draft in the input as its prompt."""
 
     async def request_of(self, turn: int) -> PastRequest:
@@ -105,9 +105,9 @@ class OpenContext:
         found = next((one for one in self._link.thread.record.instructions if one.version == version), None)
         return [(segment.name, segment.text) for segment in found.segments] if found else []
 
-    def next_request(self) -> NextRequest:
+    async def next_request(self) -> NextRequest:
         """Return the next request, with the draft in the input as its prompt."""
-        return self._link.thread.preview(self._prompt())
+        return await self._link.thread.preview(self._prompt())
 
     async def request_of(self, turn: int) -> PastRequest:
         """Return the request of an earlier turn."""

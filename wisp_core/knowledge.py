@@ -1,0 +1,221 @@
+"""What a thread knows beyond its literal turns: facts, the person's statements, and passages that bear on a request."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from wisp_core.errors import UsageError
+from wisp_core.events import EventData, FactRecorded
+from wisp_core.fact import SAID, TASK, Fact, FactScope, FactState
+from wisp_core.facts.assertion import Assertion, Source
+from wisp_core.facts.block import Earlier, Tail, View, earlier_block, now_block, statements_left
+from wisp_core.facts.changes import move_fact
+from wisp_core.facts.extract import extract, start_facts
+from wisp_core.facts.heads import held, standings
+from wisp_core.facts.kinds import Kind, kind_of
+from wisp_core.facts.ledger import Rules, record_assertions
+from wisp_core.facts.lines import fact_line
+from wisp_core.facts.looking_up import stem
+from wisp_core.facts.recollect import Candidate, Passage, Recollection, limits, look_up, recollect
+from wisp_core.facts.rooms import Rooms, rooms_of
+from wisp_core.facts.stated import Kept, rank, restate, state
+from wisp_core.journal import Journal
+from wisp_core.records import Entry, EntryKind, EntryState, Outcome, PromptContent, ThreadRecord
+from wisp_core.requests import Blocks, Recalled
+from wisp_core.settings import Settings
+from wisp_core.store.permanent import shared_facts
+from wisp_core.store.recall import Looked
+
+NOTHING = Recollection((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known in one thread, and the only way in which it changes; made with the kinds of facts by subject."""
+
+    record: ThreadRecord
+    journal: Journal
+    settings: Settings
+    kinds: Mapping[str, Kind]
+
+    async def facts(self) -> tuple[Fact, ...]:
+        """Return the thread's facts and those that it shares, oldest first, whatever became of each."""
+        shared = await shared_facts(self.journal.database, self.journal.session)
+        return held(self.record.facts.values(), shared, session=self.journal.session)
+
+    async def blocks(self, request: str, *, window: int | None, without: Collection[int] = frozenset()) -> Blocks:
+        """Return the two blocks of the next request for the prompt `request`, in a window of so many tokens.
+
+        The earlier one is as it was last sent until something renews it, such as that entries leave: `without` are
+        those that are about to (F19).
+        """
+        settings = self.settings.facts
+        facts = await self.facts() if settings.enabled else ()
+        rooms = rooms_of(window, settings)
+        literal = frozenset(self.record.active).difference(without)
+        view = View(self.record.id, literal, self.kinds)
+        made = await self._earlier(facts, view, rooms=rooms)
+        plan = self.record.latest_plan
+        renewed = bool(without) or self.record.renews_earlier
+        earlier = made.text or None if plan is None or renewed else plan.earlier
+        found = await self._recollect(request, literal, window=window, shown=_shown(facts, made))
+        lines = found.text.split("\n") if found.text else []
+        now = now_block(facts, view=view, room=rooms.facts - made.used, recollections=lines)
+        recalled = tuple(Recalled(passage.entry, passage.score, passage.why) for passage in found.passages)
+        return Blocks(earlier, now or None, recalled, found.query)
+
+    async def learn(self, turn: int, outcome: Outcome) -> list[EventData]:
+        """Return what a turn that ends so adds to the ledger: what its tools showed and what the person stated."""
+        settings, active = self.settings.facts, self.record.active
+        entries = [self.record.entries[number] for number in active if self.record.entries[number].turn == turn]
+        unrun = outcome is Outcome.FAILED and all(entry.kind is not EntryKind.TOOL_OUTPUT for entry in entries)
+        if not settings.enabled or unrun:
+            return []
+        facts = await self.facts()
+        found = extract(entries, cwd=self.record.cwd)[: settings.turn_facts]
+        if settings.stated:
+            found += _stated(entries, facts)
+        return record_assertions(facts, found, rules=self._rules())
+
+    async def begin(self, branch: str) -> None:
+        """Record where the conversation starts (F15)."""
+        if self.settings.facts.enabled:
+            await self._record(self._assert(await self.facts(), start_facts(self.record.cwd, branch)))
+
+    async def state(self, subject: str, name: str, *, value: str) -> list[Fact]:
+        """Record what the person says, under a subject of the kinds, and return what was recorded.
+
+        Raises:
+            UsageError: there is no such subject, or no value.
+        """
+        kind_of(self.kinds, subject)
+        if not value.strip():
+            raise UsageError("a fact needs a value", "/fact SUBJECT NAME = VALUE")
+        if subject == SAID:
+            raise UsageError("a statement is what you said in a prompt", "/fact takes any other subject")
+        said = Assertion(subject, name, value, Source.PERSON)
+        return await self._record(self._assert(await self.facts(), [said]))
+
+    async def lines(self, *, every: bool = False) -> list[str]:
+        """Return a line for each fact that stands, oldest first, with its id; with `every` its history too."""
+        facts = await self.facts()
+        if every:
+            return [_listed(fact, kinds=self.kinds) for fact in facts]
+        found = standings(facts).values()
+        return [_listed(stands.winner, stands.others, kinds=self.kinds) for stands in found]
+
+    async def task(self) -> Fact | None:
+        """Return the thread's task."""
+        found = [f for f in await self.facts() if f.subject == TASK and f.state == FactState.CURRENT]
+        return found[-1] if found else None
+
+    async def move(self, id: str, scope: FactScope) -> list[Fact]:
+        """Move a fact to another scope for the person.
+
+        Raises:
+            UsageError: there is no such fact, or it cannot be moved there.
+        """
+        return await self._record(move_fact(await self.facts(), id, scope=scope, by=Source.PERSON))
+
+    def _rules(self) -> Rules:
+        return Rules(self.kinds, self.record.cwd)
+
+    def _assert(self, facts: Sequence[Fact], assertions: Sequence[Assertion]) -> list[EventData]:
+        return record_assertions(facts, assertions, rules=self._rules())
+
+    async def _record(self, events: Sequence[EventData]) -> list[Fact]:
+        if events:
+            await self.journal.record_each(self.record, events)
+        ids = [event.fact for event in events if isinstance(event, FactRecorded)]
+        return [self.record.facts[id] for id in ids if id in self.record.facts]
+
+    async def _earlier(self, facts: Sequence[Fact], view: View, *, rooms: Rooms) -> Earlier:
+        if not self.settings.facts.enabled:
+            return Earlier("")
+        return earlier_block(facts, view=view, rooms=rooms, tail=await self._tail(facts, view))
+
+    async def _tail(self, facts: Sequence[Fact], view: View) -> Tail:
+        statements = [restate(fact, thread=self.record.id) for fact in statements_left(facts, view.literal)]
+        first = None
+        if not any(fact.subject == TASK and fact.state == FactState.CURRENT for fact in facts):
+            first = await self._first_request(view.literal)
+        if not self.settings.facts.stated:
+            return Tail(first_request=first)
+        return Tail(lambda room: [s.line for s in rank(statements, room)], first_request=first)
+
+    async def _first_request(self, literal: Collection[int]) -> str | None:
+        """Return the first prompt once it has left the literal turns (C17a)."""
+        turn = self.record.turns.get(1)
+        if turn is None or turn.prompt in literal:
+            return None
+        content = await self.journal.database.content(self.record.id, turn.prompt)
+        return content.text if isinstance(content, PromptContent) else None
+
+    async def _recollect(
+        self, request: str, literal: Collection[int], *, window: int | None, shown: Mapping[int, str]
+    ) -> Recollection:
+        recall = self.settings.context.recall
+        # Nothing is looked up before a turn has left (O26).
+        if not recall.enabled or not self._has_left(literal):
+            return NOTHING
+        asked = look_up(request, previous=self._previous_prompt(), literal=literal)
+        if asked is None:
+            return NOTHING
+        starts = [stem(word) for word in asked.words]
+        looked = await self.journal.database.look_up(self.record.id, starts, literal=literal, limit=asked.most)
+        return recollect(
+            asked,
+            [_candidate(*row) for row in looked.found],
+            shares=dict(zip(asked.words, looked.shares, strict=True)),
+            limits=limits(window, passages=recall.passages, share=recall.share),
+            shown=shown,
+        )
+
+    def _has_left(self, literal: Collection[int]) -> bool:
+        """Tell whether a turn has left the literal ones: the oldest goes first, and one that failed never was one."""
+        prompts = (self.record.entries[turn.prompt] for turn in self.record.turns.values())
+        oldest = next((entry for entry in prompts if entry.state is not EntryState.FAILED), None)
+        return oldest is not None and oldest.id not in literal
+
+    def _previous_prompt(self) -> str:
+        """Return the prompt of the turn before the open one, or of the last, while it is literal."""
+        running = self.record.open_turn()
+        before = self.record.last_turn if running is None else running.number - 1
+        turn = self.record.turns.get(before)
+        content = self.record.entries[turn.prompt].content if turn is not None else None
+        return content.text if isinstance(content, PromptContent) else ""
+
+
+def _stated(entries: Sequence[Entry], facts: Sequence[Fact]) -> list[Assertion]:
+    known = [Kept(fact.id, fact.value) for fact in facts if fact.subject == SAID and fact.state == FactState.CURRENT]
+    found: list[Assertion] = []
+    for entry in entries:
+        if isinstance(entry.content, PromptContent):
+            said = state(entry.content.text, entry=entry.id, turn=entry.turn, known=known)
+            found += [statement.assertion() for statement in said]
+    return found
+
+
+def _listed(fact: Fact, others: Sequence[Fact] = (), *, kinds: Mapping[str, Kind]) -> str:
+    marks = [fact.scope, f"version {fact.version}"]
+    marks += [fact.state] if fact.state != FactState.CURRENT else []
+    marks += [f"{fact.proposal}: permanent?"] if fact.proposal else []
+    marks += ["unsupported: not sent to the model"] if fact.unsupported else []
+    return f"{fact.id}  {fact_line(fact, others, kinds=kinds).removeprefix('- ')}  ({', '.join(marks)})"
+
+
+def _shown(facts: Sequence[Fact], earlier: Earlier) -> dict[int, str]:
+    """Return what the earlier block says already, by the entry that it came from."""
+    shown: dict[int, str] = {}
+    for fact in facts:
+        if fact.id in earlier.shown or (fact.subject == SAID and f"- {SAID}: {fact.value}" in earlier.text):
+            for entry in fact.entries:
+                shown[entry] = f"{shown.get(entry, '')} {fact.name} {fact.value}"
+    return shown
+
+
+def _candidate(found: Looked, beside: Looked | None) -> Candidate:
+    return Candidate(_passage(found), found.score, None if beside is None else _passage(beside))
+
+
+def _passage(looked: Looked) -> Passage:
+    return Passage(looked.entry, looked.kind, looked.turn, looked.text, looked.tool)
