@@ -17,9 +17,11 @@ from wisp_core.errors import UsageError, WispError
 from wisp_core.events import Live, Published, SessionEnd, SessionStart
 from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
 from wisp_core.journal import Journal, rebuild
+from wisp_core.home_facts import HomeFacts
 from wisp_core.library import Library, carried_sessions
 from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, Choice, choose
 from wisp_core.permissions.decide import read_rules
+from wisp_core.pending import Pending
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, Mode, ThreadRecord
 from wisp_core.redaction import Redaction, find_secrets
@@ -30,6 +32,7 @@ from wisp_core.store.previous import Previous
 from wisp_core.store.sweep import sweep
 from wisp_core.text import one_line
 from wisp_core.thread import Furniture, Thread
+from wisp_core.store.waiting import WaitingTable
 from wisp_core.turn.person import Person
 from wisp_core.turn.protocols import Ask
 
@@ -41,12 +44,13 @@ SECRET_HEADER = re.compile(r"auth|key|token|secret|password", re.IGNORECASE)
 class Wisp:
     """An open home: its settings, its journal, the threads that are furnished from it.
 
-    `library` has every thread of the home. `introduction` is said at the start of a new conversation: which model was
-    chosen and why. `notes` are sentences on what opening the home had to mend or ignore.
+    `library` has every thread of the home, `facts` the facts of them all, `pending` what waits for the person in any
+    process. `introduction` is said at the start of a new conversation: which model was chosen and why. `notes` are
+    sentences on what opening the home had to mend or ignore.
     """
 
     def __init__(
-        self, house: House, journal: Journal, *, cwd: Path, choice: Choice, only: Collection[str] | None
+        self, house: House, journal: Journal, *, cwd: Path, choice: Choice, only: Collection[str] | None, face: str
     ) -> None:
         self.home = house.home
         self.cwd = cwd
@@ -54,6 +58,10 @@ class Wisp:
         self.library = Library(journal, house.outputs, cwd=cwd, model=choice.model, mode=Mode(house.settings.mode))
         self.introduction: list[str] = []
         self.notes: list[str] = [*journal.notes, *note_idle_rules(house.settings.permissions)]
+        table = WaitingTable(journal.database, journal.session, redaction=journal.redaction)
+        limits, taken = house.settings.waiting, self.library.taken
+        self.facts = HomeFacts(journal, taken, table=table, limits=limits)
+        self.pending = Pending(journal, self.facts, taken=taken, table=table, limits=limits, face=face)
         self.model = choice.model
         self.why = f"{choice.model}: {choice.why}"
         self._house = house
@@ -111,7 +119,8 @@ class Wisp:
         journal = await Journal.open(home, settings, redaction=redaction)
         try:
             house = _house(journal, settings, given=given or {}, cwd=folder)
-            wisp = cls(house, journal, cwd=folder, choice=choice, only=only_tools)
+            wisp = cls(house, journal, cwd=folder, choice=choice, only=only_tools, face=face)
+            await wisp.pending.sweep()
             versions = {"wisp": __version__, "python": platform.python_version()}
             swept = await asyncio.to_thread(_sweep, home, settings)
             await journal.record(
@@ -165,11 +174,13 @@ class Wisp:
         thread = await self._furnish(record, listen=listen, ask=ask, model=model)
         await thread.change(model=model, mode=mode)
         return thread
+        await self.facts.settle(record)
 
     async def close(self) -> None:
         """Leave the home in order."""
         await self._journal.record(None, SessionEnd())
         await self._journal.close()
+        await self.pending.close()
 
     async def _furnish(self, record: ThreadRecord, *, listen: Listen, ask: Ask, model: str | None = None) -> Thread:
         def hear(published: Published) -> None:
@@ -189,7 +200,8 @@ class Wisp:
                 self.library.taken.pop(record.id, None)
                 await self._journal.leave_thread(record.id)
 
-        person = Person(record, self._journal, ask=ask)
+        self.pending.watch()
+        person = Person(record, self._journal, ask=ask, waiting=self.pending)
         furniture = Furniture(
             journal=self._journal,
             settings=self.settings,

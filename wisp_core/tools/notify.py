@@ -54,10 +54,15 @@ class Notify(Tool[NotifyArguments]):
         """Return how it was shown; at most a few seconds are waited for the desktop."""
         text = revealed(one_line(arguments.text, TEXT_CHARACTERS))
         self._show(text)
-        command = desktop_command(text)
-        shown = command is not None and await _succeeds(command)
+        shown = await notify_desktop(text)
         said = "shown on the desktop and in the conversation" if shown else "shown in the conversation"
         return ToolResult(said, bytes=len(said.encode()), lines=1)
+
+
+async def notify_desktop(text: str) -> bool:
+    """Show one line on the desktop and tell whether there is one that took it, after a few seconds at most."""
+    command = desktop_command(text)
+    return command is not None and await _succeeds(command)
 
 
 def desktop_command(text: str) -> str | None:
