@@ -23,7 +23,7 @@ def beside(screen: ConversationScreen) -> ContextPanel:
 
 
 async def test_over_a_conversation_every_view_tells_of_it(tmp_path: Path) -> None:
-    async with conversation(script(tmp_path, ANSWER, ANSWER)) as (pilot, screen):
+    async with conversation(script(tmp_path, ANSWER, ANSWER, ANSWER)) as (pilot, screen):
         for number, text in enumerate(("one thing", "another"), 1):
             send(screen, text)
             await until(pilot, lambda number=number: done(screen, number))
@@ -38,9 +38,14 @@ async def test_over_a_conversation_every_view_tells_of_it(tmp_path: Path) -> Non
         await shows(pilot, "1 done", "2 done")
         await pilot.press("s")
         await shows(pilot, "no summary is written yet")
+        assert screen.box.prompt.text == "and a third"
+        await pilot.press("n")
+        send(screen, "sent meanwhile")
+        await until(pilot, lambda: done(screen, 3))
+        await shows(pilot, "sent meanwhile", "7 reply")
         await pilot.press("ctrl+t")
         await until(pilot, lambda: pilot.app.screen is screen)
-        assert screen.box.prompt.text == "and a third"
+        assert screen.box.prompt.has_focus
 
 
 async def test_a_slash_command_in_the_input_is_no_request(tmp_path: Path) -> None:
