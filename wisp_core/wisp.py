@@ -15,24 +15,26 @@ from wisp_core.audit.files import session_lives
 from wisp_core.audit.verify import verify
 from wisp_core.errors import UsageError, WispError
 from wisp_core.events import Live, Published, SessionEnd, SessionStart
+from wisp_core.facts.kinds import KINDS, kinds_of
 from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
-from wisp_core.journal import Journal, rebuild
 from wisp_core.home_facts import HomeFacts
+from wisp_core.journal import Journal, rebuild
 from wisp_core.library import Library, carried_sessions
 from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, Choice, choose
-from wisp_core.permissions.decide import read_rules
 from wisp_core.pending import Pending
+from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, Mode, ThreadRecord
 from wisp_core.redaction import Redaction, find_secrets
+from wisp_core.resources import read
 from wisp_core.settings import Settings, home_path, leaves, load_settings, remember_rule, trace_settings
 from wisp_core.store.desk import Desk
 from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
 from wisp_core.store.sweep import sweep
+from wisp_core.store.waiting import WaitingTable
 from wisp_core.text import one_line
 from wisp_core.thread import Furniture, Thread
-from wisp_core.store.waiting import WaitingTable
 from wisp_core.turn.person import Person
 from wisp_core.turn.protocols import Ask
 
@@ -56,12 +58,12 @@ class Wisp:
         self.cwd = cwd
         self.desk = Desk(journal.database, journal.redaction)
         self.library = Library(journal, house.outputs, cwd=cwd, model=choice.model, mode=Mode(house.settings.mode))
-        self.introduction: list[str] = []
-        self.notes: list[str] = [*journal.notes, *note_idle_rules(house.settings.permissions)]
         table = WaitingTable(journal.database, journal.session, redaction=journal.redaction)
         limits, taken = house.settings.waiting, self.library.taken
         self.facts = HomeFacts(journal, taken, table=table, limits=limits)
         self.pending = Pending(journal, self.facts, taken=taken, table=table, limits=limits, face=face)
+        self.introduction: list[str] = []
+        self.notes: list[str] = [*journal.notes, *note_idle_rules(house.settings.permissions)]
         self.model = choice.model
         self.why = f"{choice.model}: {choice.why}"
         self._house = house
@@ -172,15 +174,15 @@ class Wisp:
             raise UsageError("this conversation is open already")
         record = await self._journal.open_thread(id)
         thread = await self._furnish(record, listen=listen, ask=ask, model=model)
+        await self.facts.settle(record)
         await thread.change(model=model, mode=mode)
         return thread
-        await self.facts.settle(record)
 
     async def close(self) -> None:
         """Leave the home in order."""
+        await self.pending.close()
         await self._journal.record(None, SessionEnd())
         await self._journal.close()
-        await self.pending.close()
 
     async def _furnish(self, record: ThreadRecord, *, listen: Listen, ask: Ask, model: str | None = None) -> Thread:
         def hear(published: Published) -> None:
@@ -209,6 +211,7 @@ class Wisp:
             outputs=self._house.outputs,
             protection=self._house.protection,
             environ=os.environ,
+            kinds=self._house.kinds,
             release=release,
             remember=self._remember,
         )
@@ -238,6 +241,7 @@ def _house(journal: Journal, settings: Settings, *, given: JsonObject, cwd: Path
         outputs,
         Previous(home / "output", journal.session, enabled=enabled),
         ProtectedPaths(home, patterns=settings.protected_paths, cwd=cwd),
+        kinds_of(read(KINDS), settings.facts.kinds),
     )
 
 
