@@ -10,6 +10,7 @@ from wisp_core import __version__
 
 NO_TERMINAL = "wisp-tui needs a terminal; for scripts and pipes there is `wisp chat`"
 USAGE_STATUS = 2
+MOST_LISTED = 10_000
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,11 +19,17 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("prompt", nargs="?", default="", metavar="PROMPT", help="what to send first")
     which = found.add_mutually_exclusive_group()
     which.add_argument("--continue", dest="newest", action="store_true", help="go on with this folder's newest thread")
-    which.add_argument("--resume", metavar="NAME", help="go on with the thread of this id, or the start of one")
+    which.add_argument(
+        "--resume",
+        metavar="NAME",
+        help="go on with a saved transcript, or the thread of this id, start of an id, or title",
+    )
     found.add_argument("--model", metavar="M", help="the model, as provider/name")
     found.add_argument("--mode", choices=("plan", "ask", "auto"), help="what runs without asking")
     found.add_argument("--cwd", metavar="DIR", type=Path, help="the folder to work in")
-    found.add_argument("--list", action="store_true", help="list the threads of this home and end")
+    found.add_argument(
+        "--list", action="store_true", help="list the threads and saved transcripts of this home and end"
+    )
     found.add_argument("--version", action="version", version=f"wisp {__version__}")
     return found
 
@@ -57,27 +64,32 @@ def refuse(sentence: str) -> int:
 
 
 def list_threads() -> int:
-    """Print the threads of this home, one a line."""
+    """Print the threads of this home, newest first, then its saved transcripts, one a line."""
     import asyncio  # heavy, and only --list needs it before the app
 
     from wisp_core.errors import WispError  # heavy, and only --list needs it before the app
-    from wisp_core.text import displayable, one_line  # heavy, and only --list needs it before the app
+    from wisp_core.text import byte_size, displayable, one_line  # heavy, and only --list needs it before the app
     from wisp_core.wisp import Wisp  # heavy, and only --list needs it before the app
 
-    async def rows() -> list[str]:
+    def line(name: str, time: str, *, size: int, words: str) -> str:
+        return f"{name}  {time[:16].replace('T', ' ')}  {byte_size(size):>9}  {words}"
+
+    async def lines() -> list[str]:
         wisp = await Wisp.open(face="tui")
         try:
-            return [
-                f"{row.id}  {row.updated[:16].replace('T', ' ')}  {row.turns:>4} turns  "
-                f"{one_line(displayable(row.title), 60)}"
-                for row in await wisp.library.threads(1000)
-            ]
+            found = []
+            for row in await wisp.library.threads(MOST_LISTED):
+                where = f", open in process {row.open_by}" if row.open_by else ""
+                words = f"{row.turns:>4} turns{where}  {one_line(displayable(row.title), 80)}"
+                found.append(line(row.id, row.updated, size=row.bytes, words=words))
+            saved = await asyncio.to_thread(wisp.library.transcripts)
+            return found + [line(row.name, row.time, size=row.bytes, words="saved transcript") for row in saved]
         finally:
             await wisp.close()
 
     try:
-        for row in asyncio.run(rows()):
-            print(row)
+        for found in asyncio.run(lines()):
+            print(found)
     except WispError as error:
         return refuse(error.sentence())
     return 0

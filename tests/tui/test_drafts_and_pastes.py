@@ -63,11 +63,5 @@ def test_a_prompt_sent_twice_is_listed_once() -> None:
     assert recall.past == ["a", "b"]
 
 
-def test_a_search_finds_any_part_in_any_case_newest_first() -> None:
-    recall = Recall()
-    recall.fill(["Fix the Bug", "other", "the bug again"])
-    assert recall.find("BUG", 10) == ["Fix the Bug", "the bug again"]
-
-
 def test_completion_puts_what_begins_alike_first() -> None:
     assert matching("mo", ["demo", "model", "mode", "memo"]) == ["model", "mode", "demo", "memo"]

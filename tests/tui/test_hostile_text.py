@@ -69,7 +69,9 @@ def places() -> Iterator[object]:
     yield pytest.param(queue, id="queue")
     yield pytest.param(status, id="status")
     yield pytest.param(lambda: PagerScreen(HOSTILE, read), id="pager")
-    yield pytest.param(lambda: HistoryScreen(lambda words, most: [HOSTILE]), id="history")
+    yield pytest.param(
+        lambda: HistoryScreen([(HOSTILE, HOSTILE)], title="Earlier prompts", enter="takes"), id="history"
+    )
     yield pytest.param(lambda: ContextScreen(Told(items=(item,)), expand=lambda a, b: None), id="context")
     yield pytest.param(lambda: HelpScreen([(MARKUP, MARKUP, MARKUP)], [(MARKUP, MARKUP, MARKUP)]), id="help")
 

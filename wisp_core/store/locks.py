@@ -22,7 +22,7 @@ async def lock_thread(database: Database, thread: str, *, session: str) -> None:
             if holder != session and lives(holder_pid, holder_started):
                 raise ThreadLockedError(
                     f"another wisp (process {holder_pid}) is writing this conversation",
-                    "end it there, or start a new conversation",
+                    f"end it there, or go on in a copy with `/fork {thread}`",
                 )
         await writer.execute("INSERT OR REPLACE INTO locks VALUES (?, ?, ?, ?)", (thread, session, pid, started))
 

@@ -10,13 +10,15 @@ from textual.timer import Timer
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Said
 from wisp_core.errors import ResumeError, SettingsError, ThreadLockedError, UsageError, WispError
 from wisp_tui.messages import Failed, InputReady, LeaveWanted, Opened, ThemeWanted
-from wisp_tui.screens.conversation_actions import ConversationActions, other_keys
+from wisp_tui.screens.conversation_actions import other_keys
+from wisp_tui.screens.conversation_threads import ConversationThreads
 from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.hearing import IDLE, LOADING, Hearing
 from wisp_tui.screens.link import Link
 from wisp_tui.screens.outputs import call_of
 from wisp_tui.screens.place import branch_of, directory_of
 from wisp_tui.screens.questions import Questions
+from wisp_tui.screens.retelling import Retelling
 from wisp_tui.screens.start import Start
 from wisp_tui.widgets.approval import ApprovalPanel
 from wisp_tui.widgets.asked import Asked
@@ -39,7 +41,7 @@ WELCOME = ("wisp", "Enter sends, / lists the commands, F1 the keys. Esc interrup
 NOTHING = Draft()
 
 
-class ConversationScreen(ConversationActions):
+class ConversationScreen(ConversationThreads):
     """One thread's place to work in."""
 
     def __init__(self, start: Start, *, draft: Draft = NOTHING, sent: Sequence[Draft] = ()) -> None:
@@ -81,11 +83,13 @@ class ConversationScreen(ConversationActions):
         try:
             await self.link.load()
             self.box.commands = [(name, f"{usage}  {text}".strip()) for name, usage, text in self.link.commands]
-            await self.link.open()
-            self._show_thread()
-            self._warm()
+            wanted = await self.link.open()
             settings = self.link.wisp.settings
             self.post_message(Opened(settings.theme, settings.keys, elsewhere=other_keys()))
+            if not await self.reach(wanted, self.link.enter, leave="leaves"):
+                self.post_message(LeaveWanted())
+                return
+            self.tell_rest(await self.show_thread())
             await self.drafts.open(self.link.wisp, self.link.thread.record.cwd)
             if self._start.prompt:
                 await self.link.send(self._start.prompt)
@@ -94,10 +98,16 @@ class ConversationScreen(ConversationActions):
         else:
             await self.link.serve()
 
-    def _show_thread(self) -> None:
+    async def show_thread(self) -> Retelling:
+        """Show the newest part of the thread that the link has opened, and return what tells the rest."""
+        self._hearing = None
+        self.workers.cancel_group(self, "retelling")
         thread, wisp = self.link.thread, self.link.wisp
         record, status = thread.record, self.query_one(Status)
-        self._hearing = Hearing(record, transcript=self.transcript, status=status, live=self.live)
+        telling = Retelling(self.transcript, thread.reader)
+        await telling.begin()
+        # What came while the store was read is heard of with the next event.
+        self._hearing = Hearing(record, transcript=self.transcript, status=status, live=self.live, shown=telling.last)
         status.tell(
             doing=IDLE,
             since=None,
@@ -112,7 +122,6 @@ class ConversationScreen(ConversationActions):
         )
         lines = list(wisp.notes)
         if record.entries:
-            self.transcript.show_all(record.entries.values(), record.turns)
             if thread.model != wisp.model:
                 lines.insert(0, f"{thread.model}: as this conversation had it")
         else:
@@ -121,6 +130,8 @@ class ConversationScreen(ConversationActions):
         for line in [*lines, self.link.left_behind]:
             if line:
                 self._note(line, "info")
+        self._warm()
+        return telling
 
     @work(group="warm", exclusive=True)
     async def _warm(self) -> None:
@@ -227,6 +238,9 @@ class ConversationScreen(ConversationActions):
     async def _run_line(self, draft: Draft) -> None:
         """Run a slash command or the person's own command; one that has to wait goes back into the input."""
         own = draft.text[0] == "!"
+        if draft.text.strip() == "/threads":
+            self.action_threads()
+            return
         if not self.link.opened or (own and self.link.busy):
             self._note("that waits until what runs has ended; it is in the input again", "warning")
             self.box.put(draft)
@@ -251,9 +265,9 @@ class ConversationScreen(ConversationActions):
                 if text:
                     self.transcript.view(title, text)
             case Begin():
-                await self._switch(None)
+                await self.switch(None)
             case Open(thread):
-                await self._switch(thread)
+                await self.switch(thread)
             case Restyle(""):
                 names = sorted(self.app.available_themes)
                 marked = [f"{name}  (in use)" if name == self.app.theme else name for name in names]
@@ -265,25 +279,21 @@ class ConversationScreen(ConversationActions):
             case Leave():
                 self.post_message(LeaveWanted())
 
-    async def _switch(self, thread: str | None) -> None:
-        await self.link.switch(thread)
-        self.transcript.clear()
-        self._show_thread()
-        self.renew_context()
-        self._warm()
-
     def on_transcript_copy_requested(self, event: Transcript.CopyRequested) -> None:
         """Copy through the terminal, and say so: whether it took it cannot be known."""
         self.app.copy_to_clipboard(event.text)
         self.app.notify(f"sent {event.what} to the terminal's clipboard", markup=False)
 
-    def on_transcript_open_requested(self, event: Transcript.OpenRequested) -> None:
+    @work(group="line")
+    async def on_transcript_open_requested(self, event: Transcript.OpenRequested) -> None:
         """Page a block."""
+        if not self.link.opened:
+            return
         title = f"entry {event.entry}" if event.entry is not None else "note"
-        call = event.call or (call_of(self.link.thread.record, event.entry) if self.link.opened else "")
+        call = event.call or await call_of(self.link.thread.reader, event.entry)
         if call:
             self.show_page(call, title=f"{title}, output {call}", text=event.text)
-        elif self.link.opened:
+        else:
             self.show_text(title, event.text)
 
     async def leave(self) -> None:

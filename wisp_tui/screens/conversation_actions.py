@@ -9,6 +9,7 @@ from textual.binding import Binding
 
 from wisp_core.errors import WispError
 from wisp_core.records import Mode
+from wisp_tui.screens.choice import ChoiceScreen
 from wisp_tui.screens.context import ContextScreen
 from wisp_tui.screens.context_beside import ContextBeside
 from wisp_tui.screens.context_panel import ContextPanel
@@ -19,6 +20,8 @@ from wisp_tui.screens.help import HelpScreen
 from wisp_tui.screens.history import HistoryScreen
 from wisp_tui.screens.outputs import read_output
 from wisp_tui.screens.pager import PagerScreen
+from wisp_tui.screens.reading import ReadingScreen
+from wisp_tui.screens.threads import ThreadsScreen
 from wisp_tui.widgets.approval import ApprovalPanel
 from wisp_tui.widgets.live_output import LiveOutputs
 from wisp_tui.widgets.pages import read_text
@@ -37,9 +40,11 @@ class ConversationActions(ContextBeside):
         Binding("escape", "interrupt", "Interrupt", id="esc.interrupt"),
         Binding("escape", "to_input", "Input", id="esc.input"),
         Binding("escape", "clear", "Clear", id="esc.clear"),
+        Binding("escape", "earlier", "Twice: edit earlier", id="esc.earlier"),
         Binding("f1", "help", "Help", id="help"),
         Binding("ctrl+t", "context", "Context", id="context"),
         Binding("ctrl+o", "output", "Output", id="output"),
+        Binding("ctrl+l", "threads", "Threads", id="threads"),
         Binding("ctrl+r", "history", "History", id="history"),
         Binding("shift+tab", "next_mode", "Mode", id="mode"),
         Binding("f4", "editor", "Editor", id="editor", show=False),
@@ -76,6 +81,8 @@ class ConversationActions(ContextBeside):
                 return self.focused is not self.box.prompt
             case "clear":
                 return bool(self.box.prompt.text)
+            case "earlier":
+                return self.link.opened and self.link.thread.record.last_turn > 0
             case "drop_queue":
                 return bool(self.link.queue)
             case _:
@@ -156,7 +163,8 @@ class ConversationActions(ContextBeside):
     @work(group="history")
     async def action_history(self) -> None:
         """Look through earlier prompts."""
-        chosen = await self.app.push_screen_wait(HistoryScreen(self.box.recall.find))
+        found = [(written, written) for written in self.box.recall.past]
+        chosen = await self.app.push_screen_wait(HistoryScreen(found, title="Earlier prompts", enter="takes"))
         if chosen is not None:
             self.box.put(Draft.read(chosen))
 
@@ -189,9 +197,9 @@ class ConversationActions(ContextBeside):
 
     def show_page(self, call: str, *, title: str, text: str) -> None:
         """Page an output: while its call runs what has come of it, then the whole where it is kept."""
-        thread = self.link.thread
-        read = read_output(thread, call, text=text)
-        self.app.push_screen(PagerScreen(title, read, live=self.live.get(call), folder=Path(thread.record.cwd)))
+        reader = self.link.thread.reader
+        read = read_output(reader, call, text=text)
+        self.app.push_screen(PagerScreen(title, read, live=self.live.get(call), folder=Path(reader.record.cwd)))
 
     def show_text(self, title: str, text: str) -> None:
         """Page a text."""
@@ -215,6 +223,7 @@ class ConversationActions(ContextBeside):
 
 def other_keys() -> frozenset[str]:
     """Return the names of the keys of the screens that come over the conversation."""
-    places = (PagerScreen, ContextScreen, ContextPanel, ContextViews, RowList, HelpScreen, HistoryScreen)
+    context = (ContextScreen, ContextPanel, ContextViews, RowList)
+    places = (*context, PagerScreen, HelpScreen, HistoryScreen, ThreadsScreen, ReadingScreen, ChoiceScreen)
     bound = (binding for place in places for binding in Binding.make_bindings(place.BINDINGS))
     return frozenset(binding.id for binding in bound if binding.id)

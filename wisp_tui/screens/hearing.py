@@ -17,14 +17,16 @@ QUIET = frozenset({"loading", "prompt"})  # notes that only the status line tell
 
 
 class Hearing:
-    """Hears one thread; `record` is read only."""
+    """Hears one thread; `record` is read only, and its entries up to `shown` are on the transcript."""
 
-    def __init__(self, record: ThreadRecord, *, transcript: Transcript, status: Status, live: LiveOutputs) -> None:
+    def __init__(
+        self, record: ThreadRecord, *, transcript: Transcript, status: Status, live: LiveOutputs, shown: int
+    ) -> None:
         self._record = record
         self._transcript = transcript
         self._status = status
         self._live = live
-        self._shown = max(record.entries, default=0)
+        self._shown = shown
         self._window: int | None = None
 
     @contextmanager

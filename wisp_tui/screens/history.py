@@ -1,6 +1,7 @@
-"""Ctrl-R: looks through earlier prompts as words are typed."""
+"""Looks through earlier prompts as words are typed: all of them on Ctrl-R, this thread's on Esc twice."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -16,9 +17,14 @@ from wisp_tui.widgets.line_input import LineInput
 MOST_FOUND = 100  # prompts listed
 ROW_CELLS = 200
 
+T = TypeVar("T")
 
-class HistoryScreen(ModalScreen[str | None]):
-    """Ends with the chosen prompt as it was written, or None."""
+
+class HistoryScreen(ModalScreen[T | None], Generic[T]):
+    """Ends with what stands for the chosen prompt, or None; `prompts` are pairs of text and that, newest first.
+
+    `enter` says what Enter does.
+    """
 
     BINDINGS = [
         Binding("escape", "leave", "Close", id="history.close"),
@@ -26,10 +32,12 @@ class HistoryScreen(ModalScreen[str | None]):
         Binding("down,ctrl+r", "move(1)", "Older", id="history.older", show=False),
     ]
 
-    def __init__(self, find: Callable[[str, int], list[str]]) -> None:
+    def __init__(self, prompts: Sequence[tuple[str, T]], *, title: str, enter: str) -> None:
         super().__init__()
-        self._find = find
-        self._found: list[str] = []
+        self._prompts = prompts
+        self._title = title
+        self._enter = enter
+        self._found: list[tuple[str, T]] = []
 
     def compose(self) -> ComposeResult:
         """Lay out the words to look for over what was found."""
@@ -39,8 +47,8 @@ class HistoryScreen(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Begin with the newest prompts."""
-        self.query_one("#history").border_title = "Earlier prompts"
-        self.query_one("#history").border_subtitle = "Enter takes · Esc closes"
+        self.query_one("#history").border_title = self._title
+        self.query_one("#history").border_subtitle = f"Enter {self._enter} · Esc closes"
         self.query_one(OptionList).can_focus = False
         self._list("")
 
@@ -51,11 +59,11 @@ class HistoryScreen(ModalScreen[str | None]):
     def on_input_submitted(self) -> None:
         """Take the chosen prompt."""
         at = self.query_one(OptionList).highlighted
-        self.dismiss(self._found[at] if at is not None else None)
+        self.dismiss(self._found[at][1] if at is not None else None)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take the prompt that was clicked."""
-        self.dismiss(self._found[event.option_index])
+        self.dismiss(self._found[event.option_index][1])
 
     def action_move(self, step: int) -> None:
         """Choose the prompt above or below."""
@@ -68,7 +76,8 @@ class HistoryScreen(ModalScreen[str | None]):
         self.dismiss(None)
 
     def _list(self, words: str) -> None:
-        self._found = self._find(words, MOST_FOUND)
+        wanted = words.casefold()
+        self._found = [one for one in self._prompts if wanted in one[0].casefold()][:MOST_FOUND]
         rows = self.query_one(OptionList)
-        rows.set_options(Option(Content(one_line(displayable(text), ROW_CELLS))) for text in self._found)
+        rows.set_options(Option(Content(one_line(displayable(text), ROW_CELLS))) for text, _ in self._found)
         rows.highlighted = 0 if self._found else None

@@ -28,7 +28,7 @@ class Waiting:
 
 
 class Link:
-    """One conversation's way to the core; `wisp` and `thread` are there from `open` on."""
+    """One conversation's way to the core; `wisp` is there from `open` on, `thread` from `enter` on."""
 
     wisp: "Wisp"
     thread: "Thread"
@@ -69,8 +69,8 @@ class Link:
         self._core = await asyncio.to_thread(importlib.import_module, "wisp_core.wisp")
         self._registry = await asyncio.to_thread(importlib.import_module, "wisp_core.commands.registry")
 
-    async def open(self) -> None:
-        """Open the home and the conversation that was asked for.
+    async def open(self) -> str | None:
+        """Open the home and return the id of the thread that was asked for, None for a new one.
 
         Raises:
             WispError: a setting, the home or the conversation; the message is for the person.
@@ -78,14 +78,23 @@ class Link:
         start = self._start
         given = {key: value for key, value in (("model", start.model), ("mode", start.mode)) if value}
         self.wisp = await self._core.Wisp.open(face="tui", cwd=start.cwd, given=given, resume=start.resume)
-        named = await self.wisp.library.named(start.resume) if start.resume else None
-        if start.newest:
-            named = await self.wisp.library.newest(self.wisp.cwd)
-            if named is None:
-                raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp-tui`")
-        await self._open_thread(named, model=start.model, mode=start.mode)
-        if named is None:
-            await self._tell_behind(await self.wisp.library.newest(self.wisp.cwd), "wisp-tui --continue")
+        if start.resume:
+            return str(await self.wisp.library.named(start.resume))
+        newest = await self.wisp.library.newest(self.wisp.cwd)
+        if not start.newest:
+            await self._tell_behind(newest, "wisp-tui --continue")
+            return None
+        if newest is None:
+            raise ResumeError("there is no conversation of this folder to continue", "start one with `wisp-tui`")
+        return newest
+
+    async def enter(self, thread: str | None) -> None:
+        """Begin in the thread of this id, or in a new one, with the model and mode that were asked for.
+
+        Raises:
+            WispError: it cannot be opened.
+        """
+        await self._open_thread(thread, model=self._start.model, mode=self._start.mode)
         self.opened = True
 
     async def switch(self, thread: str | None) -> None:
@@ -96,7 +105,10 @@ class Link:
         """
         before = self.thread
         await self._open_thread(thread)
-        await before.close()
+        try:
+            await before.close()
+        except WispError as error:
+            self._tell(error.sentence(), "error")
         await self._tell_behind(before.record.id, f"/resume {before.record.id}")
 
     async def _tell_behind(self, thread: str | None, way: str) -> None:

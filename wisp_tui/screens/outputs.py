@@ -3,50 +3,38 @@
 import errno
 from typing import TYPE_CHECKING
 
-from wisp_core.records import CommandContent, OutputContent, ThreadRecord
+from wisp_core.records import OutputContent
 from wisp_tui.widgets.pages import Part, Read, read_text
 
 if TYPE_CHECKING:
-    from wisp_core.thread import Thread
+    from wisp_core.reader import Reader
 
 RETURNED = "as the tool returned it: nothing more is kept"
 GONE = "it is kept no longer"
 
 
-def read_output(thread: "Thread", call: str, *, text: str) -> Read:
+def read_output(reader: "Reader", call: str, *, text: str) -> Read:
     """Return what reads the output of a call; `text` is shown where the record has none of it."""
     kept = False
 
     async def read(offset: int) -> Part:
         nonlocal kept
-        page = await thread.reader.output_page(call, offset)
+        page = await reader.output_page(call, offset)
         if page is not None:
             kept = True
             return Part(page.text, page.next, page.total)
         if kept:
             raise FileNotFoundError(errno.ENOENT, GONE)
-        returned = returned_by(thread.record, call)
-        return await read_text(text if returned is None else returned, RETURNED)(offset)
+        found = await reader.find_output(call)
+        if found is None:
+            return await read_text(text, RETURNED)(offset)
+        output = found[1]
+        return await read_text(output.text if isinstance(output, OutputContent) else output.output, RETURNED)(offset)
 
     return read
 
 
-def returned_by(record: ThreadRecord, call: str) -> str | None:
-    """Return what the tool of a call returned, None where nothing is recorded of it."""
-    for entry in reversed(record.entries.values()):
-        match entry.content:
-            case OutputContent(call=of, text=text) | CommandContent(call=of, output=text) if of == call:
-                return text
-            case _:
-                pass
-    return None
-
-
-def call_of(record: ThreadRecord, entry: int | None) -> str:
+async def call_of(reader: "Reader", entry: int | None) -> str:
     """Return the call whose output an entry is, empty where it is none."""
-    found = record.entries.get(entry) if entry is not None else None
-    match found.content if found is not None else None:
-        case OutputContent(call=call) | CommandContent(call=call):
-            return call
-        case _:
-            return ""
+    found = await reader.find_output(str(entry)) if entry is not None else None
+    return "" if found is None else found[1].call

@@ -58,8 +58,3 @@ class Recall:
             return None
         self._at -= 1
         return Draft.read(self.past[self._at - 1]) if self._at else self._unsent
-
-    def find(self, words: str, most: int) -> list[str]:
-        """Return at most `most` earlier prompts that hold `words`, case aside, newest first."""
-        wanted = words.casefold()
-        return [text for text in self.past if wanted in text.casefold()][:most]

@@ -5,7 +5,8 @@ How a screen uses it (all calls from the app's own task):
     show_welcome(lines)                 the empty state; the first prompt takes it away
     show(entry)                         an entry, live and on reopening; a reply takes the place of what was streamed,
                                         an output goes under its call; instructions are not shown
-    show_all(entries, turns)            a whole thread at once; blocks are drawn when they come into view
+    show_all(entries, turns, notes=…)   a whole thread at once; blocks are drawn when they come into view
+    show_before(entries, turns, notes=…)     what came before all that, the view kept where it is
     stream(kind, text, call=…)          a delta: kind is "reply", "reasoning" or "output" (of a call)
     status_of_call(call, state, seconds=…)   "waiting", "running", "ok", "failed", "denied" or "cancelled"
     mark_turn(turn)                     how a turn ended, when not as it should
@@ -19,6 +20,7 @@ carry ids `transcript.*` for the keymap. Nothing shown is ever markup, an action
 
 import time
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from textual.timer import Timer
 
@@ -87,22 +89,44 @@ class Transcript(TranscriptCursor):
             case InstructionsContent() | None:
                 pass
 
-    def show_all(self, entries: Iterable[Entry], turns: Mapping[int, Turn] | None = None) -> None:
-        """Show a whole thread in place of what is shown; `turns` by number tell how each ended."""
-        turns = turns or {}
+    def show_all(
+        self,
+        entries: Iterable[Entry],
+        turns: Mapping[int, Turn] | None = None,
+        *,
+        notes: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
+        """Show a whole thread in place of what is shown; `turns` by number tell how each ended.
+
+        `notes` stand before the entries of their ids.
+        """
         self.clear()
-        self._batch = []
+        self.replace_blocks(self._weave(entries, turns or {}, notes))
+
+    def show_before(
+        self, entries: Iterable[Entry], turns: Mapping[int, Turn], *, notes: Mapping[int, str] = MappingProxyType({})
+    ) -> None:
+        """Show earlier entries, of whole turns, above all that is shown; the view stays where it is."""
+        # What goes on here must not be taken for a part of them, so another weaves them.
+        earlier = Transcript(reading_columns=self._columns)
+        self.prepend_blocks(earlier._weave(entries, turns, notes))
+
+    def _weave(self, entries: Iterable[Entry], turns: Mapping[int, Turn], notes: Mapping[int, str]) -> list[Block]:
+        blocks = self._batch = []
         last: Turn | None = None
+        number = 0
         for entry in entries:
-            turn = turns.get(entry.turn)
+            turn, number = turns.get(entry.turn), entry.id
             if last is not None and turn is not last:
                 self.mark_turn(last)
             last = turn
+            if number in notes:
+                self.note(notes[number])
             self.show(entry)
         if last is not None:
             self.mark_turn(last)
-        blocks, self._batch = self._batch, None
-        self.replace_blocks(blocks)
+        self._batch = None
+        return blocks
 
     def show_welcome(self, lines: Iterable[str]) -> None:
         """Show the lines of an empty conversation; the first is its heading."""

@@ -54,6 +54,15 @@ class TranscriptCursor(TranscriptView):
         """The block that the cursor is on."""
         return self._at if self._place() is not None else None
 
+    def choose_entry(self, entry: int) -> bool:
+        """Put the cursor on the block of an entry, or the next that has one; tell whether there is any."""
+        found = (at for at, block in enumerate(self.blocks) if block.entry is not None and block.entry >= entry)
+        index = next(found, None)
+        if index is not None:
+            self._set_following(False)
+            self._show_chosen(index, None)
+        return index is not None
+
     def mark_at(self, block: Block, row: int) -> bool:
         """Mark the block that the cursor is on, or the part of it."""
         if block is not self._at or not self.has_focus:

@@ -25,6 +25,10 @@ class Heights:
         """All rows."""
         return self.top(len(self._heights))
 
+    def after(self, heights: Iterable[int]) -> "Heights":
+        """Return these heights behind others."""
+        return Heights([*heights, *self._heights])
+
     def append(self, height: int) -> None:
         """Add a block at the end."""
         self._heights.append(height)

@@ -54,6 +54,16 @@ class TranscriptView(TranscriptLayout, can_focus=True):
         self._note_unseen()
         self._settle()
 
+    def prepend_blocks(self, blocks: Iterable[Block]) -> None:
+        """Put blocks above the first; what is in view stays where it is."""
+        fresh = list(blocks)
+        heights = [self._guess(block) for block in fresh]
+        self.blocks[:0] = fresh
+        self._heights = self._heights.after(heights)
+        # What was the first block has something above it now, and so a gap.
+        change = self._measure(len(fresh)) if len(fresh) < len(self.blocks) else 0
+        self._settle(sum(heights) + change)
+
     def update_block(self, block: Block) -> None:
         """Show what changed in a block."""
         index = self._index(block)

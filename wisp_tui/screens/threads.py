@@ -1,0 +1,326 @@
+"""Ctrl-L: every thread of the home and the saved transcripts; search, resume, read, rename, fork, export, delete."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import ClassVar, ParamSpec
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from wisp_core.errors import WispError
+from wisp_core.text import displayable, one_line
+from wisp_tui.screens.choice import ChoiceScreen
+from wisp_tui.screens.place import directory_of
+from wisp_tui.screens.threads_items import Fork, Item, Read, Shelf, ThreadOf, Wish, gather
+from wisp_tui.widgets.keys import Keys
+from wisp_tui.widgets.line_input import LineInput
+from wisp_tui.widgets.row_list import RowList
+from wisp_tui.widgets.thread_rows import QUIET, ThreadLine, age, heads, passage_row, saved_row, thread_row
+
+P = ParamSpec("P")
+
+SEARCH_AFTER = 0.15  # seconds without a key after which is looked for what was typed
+SAID_CHARACTERS = 300
+FORMS = {"md": "Markdown", "html": "a page for a browser", "json": "JSON, for programs"}
+DELETE = {"keep": "keep it", "delete": "delete it here; the audit keeps what was said"}
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)
+
+
+class Words(LineInput):
+    """The words to look for; Enter goes on in what they found."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.resume", "Resume", show=True)]
+
+
+class ThreadsScreen(Screen[Wish | None]):
+    """Ends with what the person wants, None for nothing; `current` is the thread that is open here.
+
+    Exports are written into `folder`; `now` tells the time that ages are counted from.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "keep_title", "Keep the title", id="threads.keep"),
+        Binding("escape", "to_rows", "To the list", id="threads.list"),
+        Binding("escape", "forget", "All threads", id="threads.all"),
+        Binding("escape", "dismiss", "Close", id="threads.close"),
+        Binding("enter", "resume", "Resume", id="threads.resume"),
+        Binding("slash", "search", "Search", key_display="/", id="threads.search"),
+        Binding("v", "view", "Read", id="threads.read"),
+        Binding("r", "rename", "Rename", id="threads.rename"),
+        Binding("f", "fork", "Fork", id="threads.fork"),
+        Binding("e", "export", "Export", id="threads.export"),
+        Binding("d", "delete", "Delete", id="threads.delete"),
+        Binding("ctrl+l", "dismiss", "Close", show=False, id="threads.away"),
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("down", "move(1)", "Down", show=False),
+    ]
+    DEFAULT_CSS = """
+    ThreadsScreen {
+        #title { height: 1; }
+        #words, #asked { padding: 0 1; }
+        #asked { display: none; }
+        #heads { height: 1; padding: 0 1; }
+        #state { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    }
+    """
+
+    def __init__(self, shelf: Shelf, *, current: str, folder: Path, now: Callable[[], datetime] = utc_now) -> None:
+        super().__init__()
+        self._shelf = shelf
+        self._current = current
+        self._folder = folder
+        self._now = now
+        self._items: list[Item] = []
+        self._renamed = ""
+        self._waiting: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out the words to look for, the rows, what there is to say of one, and the keys."""
+        yield Static(Content("Threads"), id="title", markup=False)
+        yield Words("/ searches what was said", id="words")
+        yield Static(id="heads", markup=False)
+        yield RowList()
+        yield Static(id="state", markup=False)
+        yield LineInput("a title", id="asked")
+        yield Keys()
+
+    def on_mount(self) -> None:
+        """Show the newest threads."""
+        self.asked.select_on_focus = False  # a title is mended more often than replaced
+        self.rows.focus()
+        self._list()
+
+    def on_resize(self, event: Resize) -> None:
+        """Name the columns anew."""
+        # A row is set in by its cursor's cell and leaves one to the scrollbar.
+        self.query_one("#heads", Static).update(heads(event.size.width - 2))
+
+    @property
+    def rows(self) -> RowList:
+        """The list."""
+        return self.query_one(RowList)
+
+    @property
+    def words(self) -> Words:
+        """Where the person types what to look for."""
+        return self.query_one("#words", Words)
+
+    @property
+    def asked(self) -> LineInput:
+        """Where the person types a title."""
+        return self.query_one("#asked", LineInput)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Tell whether an action is possible: letters are text while a line is open."""
+        typing = self.focused is not None and self.focused is not self.rows
+        match action:
+            case "keep_title":
+                return bool(self.asked.display)
+            case "to_rows" | "move":
+                return typing
+            case "forget":
+                return bool(self.words.value)
+            case "search":
+                return not typing
+            case "resume":
+                item = self._item()
+                return item is not None and item.resumed() is not None and not self.asked.display
+            case "view" | "rename" | "fork" | "export" | "delete":
+                return not typing and self._thread() is not None
+            case _:
+                return True
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys that work now."""
+        self.refresh_bindings()
+
+    # What the keys do.
+
+    def action_keep_title(self) -> None:
+        """Leave the title as it is."""
+        self.asked.display = False
+        self.query_one("#state").display = True
+        self.rows.focus()
+
+    def action_to_rows(self) -> None:
+        """Go to what was found."""
+        self.rows.focus()
+
+    def action_forget(self) -> None:
+        """Show every thread again."""
+        self.words.value = ""
+
+    def action_search(self) -> None:
+        """Go to the words."""
+        self.words.focus()
+
+    def action_move(self, step: int) -> None:
+        """Go to the row above or below while words are typed."""
+        if self.focused is self.words:
+            self.rows.action_move(step)
+
+    def action_resume(self) -> None:
+        """Go on in what the cursor is on."""
+        item = self._item()
+        wish = item.resumed() if item is not None else None
+        if wish is not None:
+            self.dismiss(wish)
+
+    def action_view(self) -> None:
+        """Read it."""
+        if (thread := self._thread()) is not None:
+            self.dismiss(Read(thread.id))
+
+    def action_fork(self) -> None:
+        """Go on in a copy of it."""
+        if (thread := self._thread()) is not None:
+            self.dismiss(Fork(thread.id))
+
+    def action_rename(self) -> None:
+        """Ask for a title."""
+        if (thread := self._thread()) is not None:
+            self._renamed = thread.id
+            self.query_one("#state").display = False
+            self.asked.value = one_line(displayable(thread.title), SAID_CHARACTERS)
+            self.asked.display = True
+            self.asked.focus()
+
+    @work(group="act")
+    async def action_export(self) -> None:
+        """Write it for reading, in a form that the person chooses."""
+        if (thread := self._thread()) is None:
+            return
+        form = await self.app.push_screen_wait(ChoiceScreen(f"export {_name(thread)} as", FORMS, leave="closes"))
+        if form is not None:
+            await self._do(self._export, thread.id, form)
+
+    @work(group="act")
+    async def action_delete(self) -> None:
+        """Delete it, when the person says so once more."""
+        if (thread := self._thread()) is None:
+            return
+        said = await self.app.push_screen_wait(ChoiceScreen(f"delete {_name(thread)}?", DELETE, leave="keeps it"))
+        if said == "delete":
+            await self._do(self._delete, thread.id)
+
+    # What is typed.
+
+    @on(Input.Changed, "#words")
+    def _look_soon(self) -> None:
+        """Look for the words once the fingers rest."""
+        if self._waiting is not None:
+            self._waiting.stop()
+        self._waiting = self.set_timer(SEARCH_AFTER, self._list)
+
+    @on(Input.Submitted, "#asked")
+    @work(group="act")
+    async def _take_title(self, event: Input.Submitted) -> None:
+        self.action_keep_title()
+        await self._do(self._rename, self._renamed, event.value)
+
+    def on_row_list_chosen(self) -> None:
+        """Go on in the row that was clicked."""
+        self.action_resume()
+
+    def on_row_list_moved(self) -> None:
+        """Say more of the row that the cursor is on."""
+        self._say(self._about())
+        self.refresh_bindings()
+
+    # How it is done.
+
+    @work(group="list", exclusive=True)
+    async def _list(self) -> None:
+        try:
+            await self._gather()
+        except WispError as error:
+            self._say(error.sentence())
+
+    async def _gather(self) -> None:
+        text = self.words.value.strip()
+        self._items = await gather(self._shelf, text)
+        self.rows.show([item.key for item in self._items], self._draw, start=0)
+        count = sum(item.thread is not None and item.passage is None for item in self._items)
+        self.query_one("#title", Static).update(Content(f"Threads · {count:,}{' found' if text else ''}"))
+        self.refresh_bindings()
+        none = f"nothing that was said holds {text}" if text else "there is no thread yet; the first prompt begins one"
+        self._say(self._about() if self._items else none)
+
+    async def _do(self, act: Callable[P, Awaitable[str]], *args: P.args, **named: P.kwargs) -> None:
+        """Do something and tell for a moment what came of it."""
+        try:
+            self.app.notify(displayable(await act(*args, **named)), markup=False)
+        except WispError as error:
+            self.app.notify(displayable(error.sentence()), severity="error", markup=False)
+
+    async def _rename(self, thread: str, title: str) -> str:
+        kept = await self._shelf.rename(thread, title)
+        await self._gather()
+        return f"it is called {kept} now"
+
+    async def _export(self, thread: str, form: str) -> str:
+        return f"written to {await self._shelf.export(thread, form, folder=self._folder)}"
+
+    async def _delete(self, thread: str) -> str:
+        await self._shelf.delete(thread)
+        await self._gather()
+        return "deleted; the audit keeps what was said"
+
+    def _item(self) -> Item | None:
+        at = self.rows.cursor
+        return self._items[at] if 0 <= at < len(self._items) else None
+
+    def _thread(self) -> ThreadOf | None:
+        item = self._item()
+        return None if item is None else item.thread
+
+    def _draw(self, index: int, cells: int) -> Content:
+        item, now = self._items[index], self._now()
+        if item.passage is not None:
+            return passage_row(item.passage, cells)
+        if item.saved is not None:
+            return saved_row(item.saved.name, item.saved.bytes, cells, when=age(item.saved.time, now))
+        thread = item.thread
+        if thread is None:
+            return Content.styled(item.words, QUIET)
+        state = "here" if thread.id == self._current else "open" if thread.open_by else ""
+        when = age(thread.updated, now)
+        return thread_row(
+            ThreadLine(thread.title, directory_of(thread.cwd), when, thread.turns, thread.bytes, state), cells
+        )
+
+    def _about(self) -> str:
+        item = self._item()
+        if item is not None and item.saved is not None:
+            return f"saved {_minute(item.saved.time)} · resumed as a new thread"
+        if item is None or item.thread is None:
+            return ""
+        thread = item.thread
+        words = [thread.id, _minute(thread.updated), directory_of(thread.cwd)]
+        if thread.id == self._current:
+            words.insert(0, "open here")
+        elif thread.open_by:
+            words.insert(0, f"open in another wisp, process {thread.open_by}")
+        return " · ".join(words)
+
+    def _say(self, sentence: str) -> None:
+        self.query_one("#state", Static).update(Content(one_line(displayable(sentence), SAID_CHARACTERS)))
+
+
+def _name(thread: ThreadOf) -> str:
+    return f"`{one_line(thread.title, 60)}`" if thread.title else "this thread"
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")
