@@ -13,7 +13,8 @@ from wisp_core.events import Event
 from wisp_core.records import EntryState, Outcome
 from wisp_core.requests import Answer, Verdict
 
-KEEP = {"policy": "keep-turns", "keep_turns": 2}
+KEEP = {"policy": "keep-turns", "keep_turns": 2, "recall": {"enabled": False}}
+PLAIN: dict[str, Any] = {"facts": {"enabled": False}}
 TOO_LONG: list[dict[str, Any]] = [
     {"status": 400, "body": {"error": {"type": "exceed_context_size_error", "code": 400, "message": "too long"}}},
     {"status": 413, "body": {"error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}},
@@ -38,6 +39,7 @@ def given(provider: FakeProvider, **context: Any) -> dict[str, Any]:
         "endpoints": {"fake": {"url": provider.url}},
         "context": context,
         "retries": {"most": 0},
+        **PLAIN,
     }
 
 
@@ -51,7 +53,7 @@ async def test_it_is_due_at_the_budget_of_the_window_and_not_a_token_before(tmp_
         folder = tmp_path / str(report)
         folder.mkdir()
         model = write_script(folder, *replies(500, 600, report, 700), window=8192, counts=False)
-        async with opened(folder, model=model, context=KEEP) as home:
+        async with opened(folder, model=model, context=KEEP, **PLAIN) as home:
             await converse(home, "a", "b", "c")
             size = (await measured(home, "d")).tokens
             await converse(home, "d")
@@ -62,8 +64,7 @@ async def test_it_is_due_at_the_budget_of_the_window_and_not_a_token_before(tmp_
 
 
 async def measured(home: Opened, prompt: str) -> Any:
-    seen = home.thread.preview(prompt)
-    return await (await seen if hasattr(seen, "__await__") else seen).measure()
+    return await (await home.thread.preview(prompt)).measure()
 
 
 @pytest.mark.parametrize("why", ["window unknown", "few turns", "fail-fast"])
@@ -71,7 +72,7 @@ async def test_nothing_is_dropped_ahead_of_a_window_where(tmp_path: Path, why: s
     window = None if why == "window unknown" else 8192
     model = write_script(tmp_path, *replies(8000, 8000, 8000), window=window, counts=False)
     context = {"policy": "fail-fast"} if why == "fail-fast" else {**KEEP, "keep_turns": 3 if why == "few turns" else 1}
-    async with opened(tmp_path, model=model, context=context) as home:
+    async with opened(tmp_path, model=model, context=context, **PLAIN) as home:
         assert await converse(home, "a", "b", "c") == [Outcome.DONE] * 3
         assert home.events("context.condensation") == []
         assert dropped(home) == []
@@ -79,7 +80,7 @@ async def test_nothing_is_dropped_ahead_of_a_window_where(tmp_path: Path, why: s
 
 async def test_a_command_goes_with_the_turn_after_it_and_the_latest_is_kept(tmp_path: Path):
     model = write_script(tmp_path, *replies(500, 600, 8000, 700), window=8192, counts=False)
-    async with opened(tmp_path, model=model, context={**KEEP, "keep_turns": 1}) as home:
+    async with opened(tmp_path, model=model, context={**KEEP, "keep_turns": 1}, **PLAIN) as home:
         await home.thread.run_command("echo first")
         await converse(home, "a")
         await home.thread.run_command("echo second")
@@ -158,7 +159,7 @@ async def test_a_refusal_after_a_tool_ran_runs_nothing_again(tmp_path: Path):
 async def test_what_was_shown_of_an_answer_is_not_asked_for_again(tmp_path: Path, shown: str):
     half = {shown: "half an ans", "error": {"type": "overflow", "limit": 8192, "count": 9000}}
     model = write_script(tmp_path, *replies(1, 1, 1), half, {"text": "never"})
-    async with opened(tmp_path, model=model, context=KEEP) as home:
+    async with opened(tmp_path, model=model, context=KEEP, **PLAIN) as home:
         assert await converse(home, "one", "two", "three", "four") == [Outcome.DONE] * 3 + [Outcome.FAILED]
         assert len(sent(home.thread)) == 4
         assert home.events("context.condensation") == []
@@ -169,7 +170,7 @@ async def test_what_was_shown_of_an_answer_is_not_asked_for_again(tmp_path: Path
 @pytest.mark.parametrize("when", ["before", "while saving"])
 async def test_esc_in_the_middle_leaves_the_store_as_it_was(tmp_path: Path, when: str):
     model = write_script(tmp_path, *replies(500, 600, 8000, 700), window=8192, counts=False)
-    async with opened(tmp_path, model=model, context=KEEP) as home:
+    async with opened(tmp_path, model=model, context=KEEP, **PLAIN) as home:
         await converse(home, "a", "b", "c")
         keep, saved = home.thread._keep_context, []
 
@@ -190,7 +191,7 @@ async def test_esc_in_the_middle_leaves_the_store_as_it_was(tmp_path: Path, when
 
 async def test_the_context_before_and_after_is_saved_beside_and_named_by_the_event(tmp_path: Path):
     model = write_script(tmp_path, *replies(500, 600, 8000, 700), window=8192, counts=False)
-    async with opened(tmp_path, model=model, context=KEEP) as home:
+    async with opened(tmp_path, model=model, context=KEEP, **PLAIN) as home:
         await converse(home, "a secret of turn one", "b", "c", "d")
         (event,) = home.events("context.condensation")
         folder = home.wisp.home / "context"
@@ -211,7 +212,7 @@ async def test_the_context_before_and_after_is_saved_beside_and_named_by_the_eve
 
 async def test_with_the_audit_off_nothing_is_saved_and_all_else_works(tmp_path: Path):
     model = write_script(tmp_path, READ, *replies(600, 600, 8000, 700), window=8192, counts=False)
-    async with opened(tmp_path, model=model, context=KEEP, audit={"enabled": False}) as home:
+    async with opened(tmp_path, model=model, context=KEEP, **PLAIN, audit={"enabled": False}) as home:
         await converse(home, "read it", "b", "c", "d")
         (event,) = home.events("context.condensation")
         assert (event.savedBefore, event.savedAfter) == (None, None)
@@ -229,7 +230,7 @@ async def test_with_the_audit_off_nothing_is_saved_and_all_else_works(tmp_path: 
 
 async def test_a_condensation_is_told_once_and_counted(tmp_path: Path):
     model = write_script(tmp_path, *replies(500, 600, 8000, 700, 800), window=8192, counts=False)
-    async with opened(tmp_path, model=model, context=KEEP) as home:
+    async with opened(tmp_path, model=model, context=KEEP, **PLAIN) as home:
         await converse(home, "a", "b", "c", "d", "e")
         (event,) = home.events("context.condensation")
         assert home.notes("condensed") == [f"condensed: dropped 1 turn, {event.before:,} → {event.after:,} tokens"]

@@ -54,7 +54,14 @@ async def capture(scenario: Scenario, root: Path, *, switches: dict[str, bool]) 
             model="local/fake",
             endpoints={"fake": endpoint, "other": {**endpoint, "window": 16384}},
             retries={"most": 0},
-            context={"policy": "keep-turns", "keep_turns": 2, **scenario.context, **switches},
+            context={
+                "policy": "keep-turns",
+                "keep_turns": 2,
+                "recall": {"enabled": False},
+                **scenario.context,
+                **switches,
+            },
+            facts={"enabled": False, "stated": False, "summary": False},
             permissions={"allow": ["run_command(cat *)"]},
         )
         for sitting in scenario.sittings:

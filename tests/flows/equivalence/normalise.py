@@ -2,29 +2,17 @@
 
 import re
 
-# In the order in which they are looked for at each place: what is longer comes first.
-_NAMED = {
-    "sha": r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])",
-    "id": r"(?<![0-9a-f])[0-9a-f]{24}(?![0-9a-f])",
-    "mark": r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])",
-    "sha-start": r"(?<![0-9a-f])(?=[0-9a-f]*[a-f])[0-9a-f]{12}(?![0-9a-f])",
-    "call": r"(?<![0-9a-f-])(?=[0-9]*[a-f])[0-9a-f]{8}(?![0-9a-f])|(?<=Z-)[0-9a-f]{8}(?![0-9a-f])",
+# Eight or twelve hex digits may be a number as well: they are known by where they stand once.
+_SHORT = {
+    "call": r"(?:\"call\":\"|Z-)([0-9a-f]{8})(?![0-9a-f])",
+    "sha-start": r" messages, ([0-9a-f]{12})(?![0-9a-f])",
 }
+_LONG = {"sha": "[0-9a-f]{64}", "id": "[0-9a-f]{24}", "mark": "[0-9a-f]{16}"}
 _MASKED = {
     "«time»": r"\d{4}-\d\d-\d\d(?:T\d\d[:-]\d\d[:-]\d\d[.-]\d{3}Z| \d\d:\d\d)",
     "«seconds»": r"(?<=\"seconds\":)\d+(?:\.\d+)?|(?<=\W)\d+\.\d s(?=\W)",
     "«port»": r"(?<=127\.0\.0\.1:)\d+",
 }
-_ANY = re.compile(
-    "|".join(
-        [
-            *(f"(?P<n{at}>{pattern})" for at, pattern in enumerate(_NAMED.values())),
-            *(f"(?P<m{at}>{pattern})" for at, pattern in enumerate(_MASKED.values())),
-        ]
-    )
-)
-_WORDS = {f"n{at}": word for at, word in enumerate(_NAMED)}
-_MASKS = {f"m{at}": mask for at, mask in enumerate(_MASKED)}
 
 
 def normalise(text: str, places: dict[str, str]) -> str:
@@ -35,17 +23,24 @@ def normalise(text: str, places: dict[str, str]) -> str:
     """
     for place, name in sorted(places.items(), key=lambda pair: -len(pair[0])):
         text = text.replace(place, name)
+    patterns = list(_LONG.items())
+    for word, pattern in _SHORT.items():
+        known = sorted(set(re.findall(pattern, text)))
+        patterns += [(word, "|".join(known))] if known else []
+    named = {f"n{at}": (word, f"(?<![0-9a-f])(?:{each})(?![0-9a-f])") for at, (word, each) in enumerate(patterns)}
+    masked = {f"m{at}": (mask, pattern) for at, (mask, pattern) in enumerate(_MASKED.items())}
     names: dict[str, str] = {}
     counts: dict[str, int] = {}
 
     def name_of(match: "re.Match[str]") -> str:
         kind, found = str(match.lastgroup), match.group()
-        if kind in _MASKS:
-            return _MASKS[kind]
+        if kind in masked:
+            return masked[kind][0]
         if found not in names:
-            word = _WORDS[kind]
+            word = named[kind][0]
             counts[word] = counts.get(word, 0) + 1
             names[found] = f"«{word} {counts[word]}»"
         return names[found]
 
-    return _ANY.sub(name_of, text)
+    every = "|".join(f"(?P<{group}>{pattern})" for group, (_, pattern) in (named | masked).items())
+    return re.sub(every, name_of, text)
