@@ -8,7 +8,10 @@ from pathlib import Path
 from wisp_core import __version__
 from wisp_core.cli.chat import ChatOptions, chat
 from wisp_core.cli.doctor import doctor
+from wisp_core.cli.eval import add_parser, eval_options, evaluate
+from wisp_core.cli.facts import facts
 from wisp_core.cli.keep import rebuild, verify
+from wisp_core.cli.pending import answer, pending
 from wisp_core.cli.streams import tell_error
 from wisp_core.crash import explain
 from wisp_core.errors import ResumeError, WispError
@@ -39,6 +42,14 @@ async def _run(options: argparse.Namespace) -> int:
         return await chat(_chat_options(options))
     if options.command == "doctor":
         return await (rebuild() if options.rebuild else doctor(as_json=options.json))
+    if options.command == "facts":
+        return await facts(options.action, options.id, as_json=options.json)
+    if options.command == "pending":
+        return await pending(as_json=options.json)
+    if options.command == "answer":
+        return await answer(options.id, options.words, as_json=options.json)
+    if options.command == "eval":
+        return await evaluate(eval_options(options))
     return await verify()
 
 
@@ -104,6 +115,37 @@ def _parser() -> argparse.ArgumentParser:
     what = doctor_parser.add_mutually_exclusive_group()
     what.add_argument("--rebuild", action="store_true", help="make wisp.db again from the audit")
     what.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_waiting(commands)
+    add_parser(commands)
     audit = commands.add_parser("audit", help="look after the audit log", epilog="example: wisp audit verify")
     audit.add_argument("action", choices=["verify"], help="check every line, sequence and group")
     return parser
+
+
+def _add_waiting(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands about what is remembered and what waits for the person."""
+    facts_parser = commands.add_parser(
+        "facts",
+        help="what is remembered for every conversation, and what is proposed",
+        description="Lists the permanent facts and those that wait for you; keeps, drops or deletes one by its id.",
+        epilog="example: wisp facts keep 3f2a9c01",
+    )
+    facts_parser.add_argument("action", nargs="?", default="list", choices=["list", "keep", "drop", "delete"])
+    facts_parser.add_argument("id", nargs="?", metavar="ID", type=_named, help="the fact")
+    pending_parser = commands.add_parser(
+        "pending",
+        help="what waits for you in any conversation of this home",
+        description="Every open approval, question and proposed fact, newest first, each in full.",
+        epilog="example: wisp pending --json",
+    )
+    answer_parser = commands.add_parser(
+        "answer",
+        help="answer what waits",
+        description="An approval takes yes (once), thread (for its conversation), always, no, or no and a reason; "
+        "a proposed fact yes or no; a question your own words, or the number of a choice.",
+        epilog="example: wisp answer 3f2a9c01 no use git instead",
+    )
+    answer_parser.add_argument("id", metavar="ID", type=_named, help="as `wisp pending` lists it")
+    answer_parser.add_argument("words", nargs="+", metavar="ANSWER", help="yes, thread, always, no [REASON], or TEXT")
+    for parser in (facts_parser, pending_parser, answer_parser):
+        parser.add_argument("--json", action="store_true", help="print one JSON object")

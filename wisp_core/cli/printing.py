@@ -5,6 +5,7 @@ import sys
 from typing import Protocol
 
 from wisp_core.cli.streams import Streams, tell, tell_error
+from wisp_core.commands.pending import asked_lines
 from wisp_core.commands.results import Said
 from wisp_core.events import CommandRun, Event, Live, Published, Response, ToolCalled, ToolReturned, TurnEnd
 from wisp_core.records import JsonObject
@@ -157,17 +158,14 @@ class PlainPrinter:
         """Print the question and its choices, or the call in full, why it asks, and the keys."""
         self._end_line()
         if isinstance(asked, Question):
-            tell(f"? {revealed(asked.text)}")
-            for number, choice in enumerate(asked.choices, 1):
-                tell(f"  {number} {revealed(choice)}")
+            first, *others = asked_lines(asked)
+            tell(f"? {first}")
+            for line in others:
+                tell(f"  {line}")
             tell("  type the answer" + (", or a number" if asked.choices else ""))
             return
         tell(f"? {asked.tool} wants to run in {revealed_line(asked.cwd)} ({revealed_line(asked.why)}):")
-        for key, value in asked.arguments.items():
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            for line in split_lines(revealed(text)) or [""]:
-                tell(f"  {key}: {line}")
-        for line in split_lines(revealed(asked.preview)):
+        for line in asked_lines(asked):
             tell(f"  {line}")
         rule = revealed_line(asked.rule)
         lasting = f"a for this conversation, always for all [{rule}] · " if rule else ""

@@ -7,6 +7,7 @@ from wisp_core.commands.facts import FactCommand, Task
 from wisp_core.commands.here import Here
 from wisp_core.commands.inspect import Inspect
 from wisp_core.commands.library import Export, Find, Fork, Rename, Resume, Save, Threads
+from wisp_core.commands.pending import Facts, Pending
 from wisp_core.commands.results import Result, Said
 from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Retry, Theme, Undo
 from wisp_core.commands.tokens import Tokens
@@ -60,6 +61,8 @@ _ALL: tuple[Command, ...] = (
     Mode(),
     FactCommand(),
     Task(),
+    Facts(),
+    Pending(),
     Inspect(),
     Tokens(),
     Show(),

@@ -19,6 +19,13 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class Show(Said):
+    """Something that a face may have a `screen` for (`facts`, `pending`); the text is for one that has not."""
+
+    screen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Begin:
     """Go on in a new thread."""
 
