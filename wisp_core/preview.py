@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from wisp_core.composer.compose import compose
+from wisp_core.composer.estimate import wire_bytes
 from wisp_core.composer.instructions import renew, stack
 from wisp_core.composer.shares import shares
 from wisp_core.condensing.drop import headroom
@@ -37,13 +38,13 @@ class Preview:
             self.backend, self.composition, schemas=self.schemas, report=self.report, settings=self.settings
         )
 
-    async def shares(self) -> tuple[Share, ...]:
-        """Return the window by part, as the request would fill it, with the headroom and what stays free."""
+    def shares(self, size: Measurement) -> tuple[Share, ...]:
+        """Return the window by part, as the request of this size would fill it, with the headroom and what is free."""
         return shares(
             self.composition,
-            self.schemas,
+            tools=wire_bytes((), self.schemas),
             instructions=self.instructions,
-            size=(await self.measure()).tokens,
+            size=size.tokens,
             headroom=self.headroom,
             window=self.window.tokens if self.window else None,
         )

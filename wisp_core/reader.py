@@ -4,12 +4,22 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 
+from wisp_core.composer.estimate import wire_bytes
 from wisp_core.composer.pieces import render_turns
 from wisp_core.composer.recompose import recompose
+from wisp_core.composer.shares import shares
 from wisp_core.errors import UsageError
 from wisp_core.parts import Part, Reading
-from wisp_core.records import CommandContent, Entry, EntryKind, OutputContent, Plan, ThreadRecord
-from wisp_core.requests import Item, PastRequest, TurnChanges
+from wisp_core.records import (
+    CommandContent,
+    Entry,
+    EntryKind,
+    InstructionsContent,
+    OutputContent,
+    Plan,
+    ThreadRecord,
+)
+from wisp_core.requests import Composition, Item, Measurement, PastRequest, Share, TurnChanges
 from wisp_core.settings import Context
 from wisp_core.store.database import Database
 from wisp_core.store.outputs import Outputs, Page
@@ -57,6 +67,9 @@ class Reader:
             same=composition.sha256 == plan.sha256,
             settings=plan.settings,
             recalled=plan.recalled,
+            size=_size(plan),
+            window=plan.window,
+            shares=_shares(plan, composition, instructions),
         )
 
     async def turns(self) -> list[TurnChanges]:
@@ -116,6 +129,21 @@ class Reader:
         missing = [number for number in numbers if held[number].content is None]
         read = await self._database.contents(self.record.id, missing) if missing else {}
         return [replace(held[number], content=read[number]) if number in read else held[number] for number in numbers]
+
+
+def _size(plan: Plan) -> Measurement | None:
+    if plan.reported is not None:
+        return Measurement(plan.reported, counted=True)
+    return Measurement(plan.tokens) if plan.tokens else None
+
+
+def _shares(plan: Plan, composition: Composition, instructions: InstructionsContent | None) -> tuple[Share, ...]:
+    """Return the window by part as the request filled it: what is over its messages were the tools' schemas."""
+    size = _size(plan)
+    if size is None or instructions is None:
+        return ()
+    tools = max(0, plan.bytes - wire_bytes(composition.messages, ()))
+    return shares(composition, tools=tools, instructions=instructions, size=size.tokens, headroom=0, window=plan.window)
 
 
 def _may_be(entry: Entry, name: str) -> bool:

@@ -366,7 +366,9 @@ class PastRequest:
     """The request of an earlier turn, composed again, and what its answer added.
 
     `step` is the turn's request that was answered last, `sha256` what was recorded of it; `same` tells that composing
-    it again gave the same. `recalled` are the entries of recollected passages, each with why it was chosen.
+    it again gave the same. `recalled` are the entries of recollected passages, each with why it was chosen. `size` is
+    what the provider counted of it, else what was measured then, None where neither is known; `shares` are the `window`
+    by part.
     """
 
     turn: int
@@ -377,6 +379,9 @@ class PastRequest:
     same: bool
     settings: JsonObject
     recalled: tuple[tuple[int, str], ...] = ()
+    size: Measurement | None = None
+    window: int | None = None
+    shares: tuple[Share, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,15 @@ def items_of(turns: Iterable[int], *, last: int) -> tuple[Item, ...]:
     return tuple(found)
 
 
+def filled(composition: Composition, tokens: int) -> tuple[Share, ...]:
+    """Return a window that the composition fills with `tokens`: by bytes, as the composer does."""
+    parts = [("instructions", name, len(text)) for name, text in INSTRUCTIONS]
+    parts += [("turns", "", sum(item.bytes for item in composition.items if item.kind != "instructions"))]
+    whole = sum(size for _, _, size in parts)
+    shares = [Share(part, label, tokens * size // whole) for part, label, size in parts]
+    return (*shares, Share("free", "", WINDOW - sum(share.tokens for share in shares)))
+
+
 @dataclass
 class Told:
     """A source for the panel; `asked` counts what it asked for, by name."""
@@ -54,9 +63,6 @@ class Told:
     def last_turn(self) -> int:
         return self.count
 
-    def segments(self, version: int) -> Iterable[tuple[str, str]]:
-        return INSTRUCTIONS
-
     async def next_request(self) -> "Seen":
         self._ask("next")
         first = max(1, self.count - self.kept + 1)
@@ -72,7 +78,20 @@ class Told:
         items = items_of(range(max(1, turn - self.kept + 1), turn + 1), last=turn)
         again = "b" * 64 if self.different else "c" * 64
         composition = Composition(items[:-1], (), again)
-        return PastRequest(turn, 2, composition, items[-1:], "c" * 64, not self.different, {})
+        changes = self._changes(turn)
+        size = Measurement(changes.tokens or 0, counted=changes.reported)
+        return PastRequest(
+            turn,
+            2,
+            composition,
+            items[-1:],
+            "c" * 64,
+            not self.different,
+            {},
+            size=size,
+            window=WINDOW,
+            shares=filled(composition, size.tokens),
+        )
 
     async def turns(self) -> list[TurnChanges]:
         self._ask("turns")
@@ -108,7 +127,7 @@ class Seen:
     async def measure(self) -> Measurement:
         return Measurement(sum(share.tokens for share in self._used()), counted=self.told.counted)
 
-    async def shares(self) -> tuple[Share, ...]:
+    def shares(self, size: Measurement) -> tuple[Share, ...]:
         used = self._used()
         if self.told.window is None:
             return tuple(used)

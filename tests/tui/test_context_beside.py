@@ -55,7 +55,9 @@ async def test_a_slash_command_in_the_input_is_no_request(tmp_path: Path) -> Non
         await pilot.press("ctrl+t")
         screen.box.prompt.insert("/hel")
         await until(pilot, lambda: not beside(screen)._pending)
-        assert not any(item.kind == "prompt" for item in screen.context_source().next_request().composition.items)
+        assert not any(
+            item.kind == "prompt" for item in (await screen.context_source().next_request()).composition.items
+        )
 
 
 async def test_beside_it_follows_the_draft_and_the_turn_while_the_person_types_on(tmp_path: Path) -> None:

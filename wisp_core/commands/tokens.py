@@ -37,7 +37,7 @@ async def _coming(thread: Thread) -> str:
     about = "" if size.counted else "~"
     share = "" if window is None else f", {about}{100 * size.tokens / window.tokens:.1f}% of {window.tokens:,}"
     sums: dict[str, int] = {}
-    for one in await seen.shares():
+    for one in seen.shares(size):
         if one.part not in ("headroom", "free"):
             sums[one.part] = sums.get(one.part, 0) + one.tokens
     parts = ", ".join(f"{part} {tokens:,}" for part, tokens in sums.items() if tokens)

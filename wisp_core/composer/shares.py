@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 
-from wisp_core.composer.estimate import schema_text
 from wisp_core.records import EntryKind, InstructionsContent
-from wisp_core.requests import Composition, Item, Role, Share, ToolSchema
+from wisp_core.requests import Composition, Item, Role, Share
 
 NO_TURN = -1
 
 
 def shares(
     composition: Composition,
-    schemas: Sequence[ToolSchema],
     *,
+    tools: int,
     instructions: InstructionsContent,
     size: int,
     headroom: int,
@@ -20,12 +19,12 @@ def shares(
 ) -> tuple[Share, ...]:
     """Return the parts of the window in tokens, in the order of the request.
 
-    `size` is the request's measured size in tokens, which its parts sum to, in proportion to their bytes; `headroom` is
-    in bytes and taken at the same rate. The part `request` is the turn that waits for an answer: its prompt, the
-    commands with it, and what its own steps added. With a known `window` headroom and free stand at the end and all
-    sums to it; of a request that is larger they are 0.
+    `size` is the request's measured size in tokens, which its parts sum to, in proportion to their bytes; `tools`, what
+    their schemas say, and `headroom` are in bytes and taken at the same rate. The part `request` is the turn that waits
+    for an answer: its prompt, the commands that go with it, and its steps so far. With a known `window` headroom and
+    free stand at the end and all sums to it; of a request that is larger they are 0.
     """
-    parts = _weigh(composition, schemas, instructions=instructions)
+    parts = _weigh(composition, tools=tools, instructions=instructions)
     weights = [weight for _, _, weight in parts]
     found = [Share(part, label, n) for (part, label, _), n in zip(parts, _apportion(size, weights), strict=True)]
     if window is None:
@@ -36,12 +35,10 @@ def shares(
     return (*found, Share("headroom", "", room), Share("free", "", left - room))
 
 
-def _weigh(
-    composition: Composition, schemas: Sequence[ToolSchema], *, instructions: InstructionsContent
-) -> list[tuple[str, str, int]]:
+def _weigh(composition: Composition, *, tools: int, instructions: InstructionsContent) -> list[tuple[str, str, int]]:
     """Return part, label and bytes of each part that says something."""
     request = _request_turn(composition)
-    sizes = {"tools": sum(len(schema_text(schema).encode()) for schema in schemas)}
+    sizes = {"tools": tools}
     for part in ("earlier", "turns", "now", "request"):
         sizes[part] = 0
     for item in composition.items:

@@ -1,9 +1,9 @@
 """Fills the views of the context panel: what is known at once first, what has to be read or counted after it."""
 
 from wisp_core.errors import WispError
-from wisp_core.requests import Measurement, PastRequest, Share, TurnChanges
+from wisp_core.requests import PastRequest, Share
 from wisp_core.text import displayable, one_line
-from wisp_tui.screens.context_source import ContextSource, past_shares
+from wisp_tui.screens.context_source import ContextSource
 from wisp_tui.widgets.request_view import EMPTY, Carried, RequestView
 from wisp_tui.widgets.turns_view import TurnsView
 from wisp_tui.widgets.window_bar import Filling
@@ -20,7 +20,8 @@ async def load_next(view: RequestView, source: ContextSource) -> None:
         request = await source.next_request()
         items = request.composition.items
         view.show(Carried(items, measurement=known.measurement, filling=known.filling))
-        measurement, shares = await request.measure(), await request.shares()
+        measurement = await request.measure()
+        shares = request.shares(measurement)
     except WispError as error:
         view.show(Carried(known.items, words=words_of(error.sentence()), alarm=True))
         return
@@ -35,11 +36,10 @@ async def load_turn(view: RequestView, source: ContextSource, *, turn: int) -> N
         return
     try:
         past = await source.request_of(turn)
-        changes = next((one for one in await source.turns() if one.turn == past.turn), None)
     except WispError as error:
         view.show(Carried(words=words_of(f"turn {turn} of {last}: {error.sentence()}")))
         return
-    view.show(_carried(source, past, changes=changes))
+    view.show(_carried(source, past))
 
 
 async def load_turns(view: TurnsView, source: ContextSource) -> None:
@@ -57,13 +57,9 @@ def words_of(text: str) -> str:
     return one_line(displayable(text), LINE_CHARACTERS)
 
 
-def _carried(source: ContextSource, past: PastRequest, *, changes: TurnChanges | None) -> Carried:
-    measurement, filling = None, EMPTY
-    if changes is not None and changes.tokens is not None:
-        measurement = Measurement(changes.tokens, counted=changes.reported)
-        segments = source.segments(past.composition.instructions)
-        shares = past_shares(past, tokens=changes.tokens, window=changes.window, segments=segments)
-        filling = _fill(source, shares=shares, window=changes.window)
+def _carried(source: ContextSource, past: PastRequest) -> Carried:
+    measurement = past.size
+    filling = _fill(source, shares=past.shares, window=past.window) if measurement is not None else EMPTY
     recorded, again = past.sha256[:HASH_CHARACTERS], past.composition.sha256[:HASH_CHARACTERS]
     same = f"the same, {recorded}" if past.same else f"another, {again} for {recorded}"
     return Carried(

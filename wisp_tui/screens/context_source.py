@@ -1,10 +1,10 @@
 """Where the context panel has its figures from: the open conversation, asked anew each time."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from wisp_core.records import Summary
-from wisp_core.requests import Composition, Item, Measurement, PastRequest, Share, TurnChanges
+from wisp_core.requests import Composition, Measurement, PastRequest, Share, TurnChanges
 
 if TYPE_CHECKING:
     from wisp_tui.screens.link import Link
@@ -20,8 +20,8 @@ class NextRequest(Protocol):
     async def measure(self) -> Measurement:
         """Return its size."""
 
-    async def shares(self) -> tuple[Share, ...]:
-        """Return the window by part."""
+    def shares(self, size: Measurement) -> tuple[Share, ...]:
+        """Return the window by part, as a request of this size fills it."""
 
 
 class ContextSource(Protocol):
@@ -49,9 +49,6 @@ class ContextSource(Protocol):
     @property
     def summaries(self) -> tuple[Summary, ...]:
         """The versions of the summary, the oldest first."""
-
-    def segments(self, version: int) -> Iterable[tuple[str, str]]:
-        """Return the instructions of a version as names and texts."""
 
     async def next_request(self) -> NextRequest:
         """Return the next request, with the draft in the input as its prompt."""
@@ -100,11 +97,6 @@ class OpenContext:
         """The versions of the summary, the oldest first."""
         return self._link.thread.record.summaries
 
-    def segments(self, version: int) -> Iterable[tuple[str, str]]:
-        """Return the instructions of a version as names and texts."""
-        found = next((one for one in self._link.thread.record.instructions if one.version == version), None)
-        return [(segment.name, segment.text) for segment in found.segments] if found else []
-
     async def next_request(self) -> NextRequest:
         """Return the next request, with the draft in the input as its prompt."""
         return await self._link.thread.preview(self._prompt())
@@ -116,29 +108,3 @@ class OpenContext:
     async def turns(self) -> list[TurnChanges]:
         """Return what each turn changed."""
         return await self._link.thread.reader.turns()
-
-
-def past_shares(
-    past: PastRequest, *, tokens: int, window: int | None, segments: Iterable[tuple[str, str]]
-) -> tuple[Share, ...]:
-    """Return the window by part as an earlier request filled it: its `tokens` in proportion to bytes.
-
-    What tools took is in the others: their schemas of then are not kept.
-    """
-    parts = [("instructions", name, len(text.encode())) for name, text in segments]
-    sizes = dict.fromkeys(("instructions", "earlier", "turns", "now", "request"), 0)
-    for item in past.composition.items:
-        sizes[_part(item, past.turn)] += item.bytes
-    if parts:
-        del sizes["instructions"]
-    parts += [(part, "", size) for part, size in sizes.items()]
-    whole = sum(size for _, _, size in parts)
-    found = [Share(part, label, tokens * size // whole) for part, label, size in parts if size] if whole else []
-    free = (Share("free", "", max(0, window - tokens)),) if window else ()
-    return (*found, *free)
-
-
-def _part(item: Item, turn: int) -> str:
-    if item.kind in ("instructions", "earlier", "now"):
-        return item.kind
-    return "request" if item.turn == turn else "turns"

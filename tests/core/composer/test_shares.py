@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from tests.core.composer.conversations import Script
 from tests.core.composer.histories import History, histories
 from wisp_core.composer.compose import compose
+from wisp_core.composer.estimate import wire_bytes
 from wisp_core.composer.recompose import recompose
 from wisp_core.composer.shares import shares
 from wisp_core.events import CommandRun, Prompt, Response, TurnEnd
@@ -15,6 +16,7 @@ from wisp_core.settings import Context
 
 SEGMENTS = InstructionsContent((Segment("core", "c" * 300), Segment("mode", "m" * 100)))
 SCHEMA = ToolSchema("tool", "d", {})
+TOOLS = wire_bytes((), [SCHEMA])
 SCHEMA_BYTES = len('{"name":"tool","description":"d","parameters":{}}')
 
 
@@ -30,7 +32,9 @@ def conversation() -> Script:
 
 def bar(script: Script, *, prompt: str = "", size: int = 1000, headroom: int = 0, window: int | None = 4000):
     composition = compose(script.record, Context(), instructions=SEGMENTS, prompt=prompt)
-    return shares(composition, [SCHEMA], instructions=SEGMENTS, size=size, headroom=headroom, window=window)
+    return shares(
+        composition, tools=wire_bytes((), [SCHEMA]), instructions=SEGMENTS, size=size, headroom=headroom, window=window
+    )
 
 
 def test_each_part_has_its_tokens_in_the_order_of_the_request_at_the_measured_rate():
@@ -73,7 +77,7 @@ def test_a_block_is_a_part_of_its_own():
     script = conversation()
     script.write(Prompt(text="and?"), 2)
     from_plan = _with_blocks(script)
-    found = shares(from_plan, [], instructions=SEGMENTS, size=900, headroom=0, window=None)
+    found = shares(from_plan, tools=0, instructions=SEGMENTS, size=900, headroom=0, window=None)
     assert [share.part for share in found] == ["instructions", "instructions", "earlier", "turns", "now", "request"]
 
 
@@ -88,7 +92,7 @@ def _with_blocks(script: Script):
 def test_the_parts_sum_to_the_window_and_else_to_what_is_carried(history: History, size, headroom, window):
     composition = compose(history.record, Context())
     version = history.record.instructions[-1]
-    found = shares(composition, [SCHEMA], instructions=version, size=size, headroom=headroom, window=window)
+    found = shares(composition, tools=TOOLS, instructions=version, size=size, headroom=headroom, window=window)
     assert all(share.tokens >= 0 for share in found)
     assert sum(share.tokens for share in found) == max(size, window)
     assert sum(share.tokens for share in found if share.part not in ("headroom", "free")) == size
