@@ -1,0 +1,1 @@
+"""Measures: runs conversations with planted values through real threads and scores the requests they would send."""
