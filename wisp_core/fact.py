@@ -1,8 +1,13 @@
 """What a fact is: a versioned assertion, where it lives and what became of it."""
 
+import re
 import secrets
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+
+from wisp_core.text import displayable, one_line
 
 
 def new_fact_id() -> str:
@@ -80,3 +85,54 @@ class Fact:
     def temporal_class(self) -> str:
         """`permanent`, `dynamic` or `ephemeral`: it always goes with the scope (F3)."""
         return TEMPORAL_CLASSES.get(self.scope, "dynamic")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A fact as the person is shown it, with its `source` in words.
+
+    Of its identity it `stands` where it is what the model is told, or what another source says instead of that; with
+    more than one of these the identity is in `conflict`.
+    """
+
+    fact: Fact
+    source: str
+    stands: bool = False
+    conflict: bool = False
+
+
+# What a line on what was learnt takes at most, in cells of a terminal, and characters of one fact in it.
+LEARNT_CELLS = 110
+LEARNT_CHARACTERS = 48
+_AT_TURN = re.compile(r",? at turn \d+")
+
+
+def learnt(facts: Iterable[tuple[str, str, str]]) -> str:
+    """Return one line on facts by subject, name and value that a turn recorded (F4), empty where there are none.
+
+    Of a path it names the file alone; past the room it says how many more there are.
+    """
+    said = [_learnt(*fact) for fact in facts]
+    if not said:
+        return ""
+    line = f"{len(said)} fact{'s' if len(said) > 1 else ''}: {said[0]}"
+    for at, piece in enumerate(said[1:], 1):
+        more = f" · +{len(said) - at} more"
+        last = at == len(said) - 1
+        if _cells(f"{line} · {piece}") + (0 if last else len(more)) > LEARNT_CELLS:
+            return line + more
+        line += f" · {piece}"
+    return line
+
+
+def _learnt(subject: str, name: str, value: str) -> str:
+    if subject == SAID:
+        name = ""
+    elif name.startswith("/"):
+        name = name.rstrip("/").rpartition("/")[2] or name
+    head = one_line(displayable(f"{subject} {name}"), LEARNT_CHARACTERS // 2).rstrip()
+    return one_line(f"{head}: {displayable(_AT_TURN.sub('', value))}", LEARNT_CHARACTERS)
+
+
+def _cells(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

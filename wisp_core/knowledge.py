@@ -1,19 +1,19 @@
 """What a thread knows beyond its literal turns: facts, the person's statements, and passages that bear on a request."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wisp_core.errors import UsageError
 from wisp_core.events import EventData, FactRecorded
-from wisp_core.fact import SAID, TASK, Fact, FactScope, FactState
+from wisp_core.fact import SAID, TASK, Fact, FactScope, FactState, KnownFact
 from wisp_core.facts.assertion import Assertion, Source
 from wisp_core.facts.block import Earlier, Tail, View, earlier_block, now_block, statements_left
 from wisp_core.facts.changes import move_fact
 from wisp_core.facts.extract import extract, start_facts
-from wisp_core.facts.heads import held, standings
+from wisp_core.facts.heads import Identity, held, identity, standings
 from wisp_core.facts.kinds import Kind, kind_of
 from wisp_core.facts.ledger import Rules, record_assertions
-from wisp_core.facts.lines import fact_line
+from wisp_core.facts.lines import fact_line, source_of
 from wisp_core.facts.looking_up import stem
 from wisp_core.facts.recollect import Candidate, Passage, Recollection, limits, look_up, recollect
 from wisp_core.facts.rooms import Rooms, rooms_of
@@ -94,6 +94,32 @@ class Knowledge:
             raise UsageError("a statement is what you said in a prompt", "/fact takes any other subject")
         said = Assertion(subject, name, value, Source.PERSON)
         return await self._record(self._assert(await self.facts(), [said]))
+
+    async def correct(self, id: str, value: str) -> list[Fact]:
+        """Record that the person says `value` of what a fact is about, in its place, and return what was recorded.
+
+        This is the way to correct a statement too (F14).
+
+        Raises:
+            UsageError: there is no such fact, or no value.
+        """
+        facts = await self.facts()
+        fact = next((fact for fact in facts if fact.id == id), None)
+        if fact is None:
+            raise UsageError(f"there is no fact {id[:60]} in this conversation", "/facts lists them")
+        if not value.strip():
+            raise UsageError("a fact needs a value", "a fact that is none is deleted")
+        said = Assertion(fact.subject, fact.name, value, Source.PERSON, corrects=(id,))
+        return await self._record(self._assert(facts, [said]))
+
+    async def known(self, beside: Sequence[Fact] = ()) -> list[KnownFact]:
+        """Return every fact, whatever became of it: those of one identity together, what stands first, then the newest.
+
+        Facts `beside` are of other threads, and come last where they are not among this one's.
+        """
+        facts = await self.facts()
+        names = {fact.id for fact in facts}
+        return [*_known(facts), *(KnownFact(fact, source_of(fact)) for fact in beside if fact.id not in names)]
 
     async def lines(self, *, every: bool = False) -> list[str]:
         """Return a line for each fact that stands, oldest first, with its id; with `every` its history too."""
@@ -193,6 +219,19 @@ def _stated(entries: Sequence[Entry], facts: Sequence[Fact]) -> list[Assertion]:
             said = state(entry.content.text, entry=entry.id, turn=entry.turn, known=known)
             found += [statement.assertion() for statement in said]
     return found
+
+
+def _known(facts: Sequence[Fact]) -> Iterator[KnownFact]:
+    groups: dict[Identity, list[Fact]] = {}
+    for fact in facts:
+        groups.setdefault(identity(fact), []).append(fact)
+    stands = standings(facts)
+    for key, group in groups.items():
+        standing = stands.get(key)
+        heads = [standing.winner, *standing.others] if standing else []
+        for fact in heads:
+            yield KnownFact(fact, source_of(fact), stands=True, conflict=len(heads) > 1)
+        yield from (KnownFact(fact, source_of(fact)) for fact in reversed(group) if fact not in heads)
 
 
 def _listed(fact: Fact, others: Sequence[Fact] = (), *, kinds: Mapping[str, Kind]) -> str:
