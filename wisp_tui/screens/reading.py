@@ -54,7 +54,7 @@ class ReadingScreen(Screen[bool]):
         title = one_line(displayable(record.title), TITLE_CHARACTERS) or "untitled"
         yield Static(Content(title), id="title", markup=False)
         yield Transcript()
-        yield Static(Content("read-only: as it stood when it was opened"), id="state", markup=False)
+        yield Static(Content("read-only · f goes on in a copy"), id="state", markup=False)
         yield Keys()
 
     @property
