@@ -40,6 +40,8 @@ from wisp_core.turn.protocols import Ask
 
 Listen: TypeAlias = Callable[[Published], None]
 VALUE_CHARACTERS = 200
+IN_ADDRESS = re.compile(r"//[^/@\s]*@")
+"""A name and a password that stand in an address."""
 SECRET_HEADER = re.compile(r"auth|key|token|secret|password", re.IGNORECASE)
 
 
@@ -83,8 +85,10 @@ class Wisp:
         return [(key, self._shown(key, value), origin) for key, (value, origin) in every.items()]
 
     def _shown(self, key: str, value: Any) -> str:
-        hidden = ".headers." in key
-        return "…" if hidden else self._journal.redaction.text(one_line(str(value), VALUE_CHARACTERS)) or "-"
+        if ".headers." in key:
+            return "…"
+        bare = IN_ADDRESS.sub("//…@", str(value))
+        return self._journal.redaction.text(one_line(bare, VALUE_CHARACTERS)) or "-"
 
     @classmethod
     async def open(
