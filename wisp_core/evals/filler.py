@@ -39,7 +39,7 @@ class Draft:
     mentions: list[Mention] = field(default_factory=list)
 
 
-def write_file(voice: Voice, name: str, lines: tuple[str, ...] = ()) -> str:
+def write_file(voice: Voice, name: str, *, lines: tuple[str, ...] = ()) -> str:
     """Return a file that fits its name's ending, with `lines` somewhere inside."""
     kind = name.rpartition(".")[2]
     wordings = {"log": voice.bank.logs, "md": voice.bank.prose, "conf": voice.bank.prose}.get(kind, voice.bank.code)
@@ -52,10 +52,10 @@ def write_file(voice: Voice, name: str, lines: tuple[str, ...] = ()) -> str:
     return "\n".join(written) + "\n"
 
 
-def take_turn(voice: Voice, draft: Draft, files: dict[str, str]) -> ScenarioTurn:
+def take_turn(voice: Voice, draft: Draft, *, files: dict[str, str]) -> ScenarioTurn:
     """Return the turn that a draft becomes."""
     prompt = _prompt(voice, [mention for mention in draft.mentions if mention.author == "person"])
-    reply = _reply(voice, draft, files.get(draft.reads, ""))
+    reply = _reply(voice, draft, file=files.get(draft.reads, ""))
     said = {"person": prompt, "assistant": reply, "tool": files.get(draft.reads, "")}
     return ScenarioTurn(
         prompt=prompt,
@@ -86,14 +86,14 @@ def _prompt(voice: Voice, mentions: list[Mention]) -> str:
         said.insert(chance.randrange(len(said) + 1), aside)
     if len(said) > 1 and chance.random() < JOINED_SHARE:
         said[:2] = [f"{said[0]}, and {said[1]}"]
-    prompt = _order(voice, request, said) if said else sentence(request)
+    prompt = _order(voice, said, request=request) if said else sentence(request)
     if chance.random() < PASTE_SHARE:
         log = "\n".join(voice.pick(voice.bank.logs) for _ in range(chance.randint(*LOG_LINES)))
         prompt += "\n\n" + voice.pick(voice.bank.pastes, log=log, code=voice.pick(voice.bank.code))
     return prompt
 
 
-def _order(voice: Voice, request: str, said: list[str]) -> str:
+def _order(voice: Voice, said: list[str], *, request: str) -> str:
     """Return request and statements in one of the orders in which persons write them."""
     opener = voice.chance.choice(voice.bank.openers)
     match voice.chance.randrange(6):
@@ -111,7 +111,7 @@ def _order(voice: Voice, request: str, said: list[str]) -> str:
             return f"{sentence(opener + ' ' + said[0])} {' '.join(map(sentence, [request, *said[1:]]))}"
 
 
-def _reply(voice: Voice, draft: Draft, file: str) -> str:
+def _reply(voice: Voice, draft: Draft, *, file: str) -> str:
     chance = voice.chance
     count = min(chance.randint(*REPLY_SENTENCES), len(voice.bank.answers))
     said = [sentence(voice.fill(wording)) for wording in chance.sample(voice.bank.answers, count)]

@@ -59,16 +59,16 @@ def generate(bank: Bank, seed: int, *, tokens: int = TOKENS) -> Scenario:
         for mention, at in zip(topic.mentions, places, strict=True):
             drafts[at].mentions.append(mention)
             if mention.author == "tool":
-                _read(voice, drafts[at], files, line=mention.text)
+                _read(voice, drafts[at], files=files, line=mention.text)
         if topic.poison:
             at = voice.chance.randrange(places[0], len(drafts))
-            _read(voice, drafts[at], files, line=topic.poison)
+            _read(voice, drafts[at], files=files, line=topic.poison)
         first = min(places[-1] + TURNS_BEFORE, len(drafts) - 1)
         at = max(voice.chance.randint(first, len(drafts) - 1) for _ in range(2))
         asked.setdefault(at, []).extend(topic.turns)
     turns: list[ScenarioTurn] = []
     for at, draft in enumerate(drafts):
-        turns.append(take_turn(voice, draft, files))
+        turns.append(take_turn(voice, draft, files=files))
         turns += asked.get(at, [])
     return Scenario(name=f"{bank.half}-{seed}", half=bank.half, files=files, turns=turns)
 
@@ -90,18 +90,18 @@ def _blank(voice: Voice, files: dict[str, str], *, tokens: int) -> list[Draft]:
     left = int(tokens * (1 + SPARE_SHARE))
     while left > 0:
         draft = Draft(voice.chance.choice(list(files)) if voice.chance.random() < CALL_SHARE else "")
-        left -= size_of(take_turn(other, draft, files), files)
+        left -= size_of(take_turn(other, draft, files=files), files)
         drafts.append(draft)
     return drafts
 
 
-def _read(voice: Voice, draft: Draft, files: dict[str, str], *, line: str) -> None:
+def _read(voice: Voice, draft: Draft, *, files: dict[str, str], line: str) -> None:
     """Have the turn read a file of its own with a line in it, so that no other turn shows it."""
     if draft.reads in files and draft.reads.startswith("only_"):
         files[draft.reads] += f"{line}\n"
         return
     draft.reads = f"only_{len(files)}.{voice.chance.choice(ENDINGS)}"
-    files[draft.reads] = write_file(voice, draft.reads, (line,))
+    files[draft.reads] = write_file(voice, draft.reads, lines=(line,))
 
 
 def _place(voice: Voice, count: int, *, turns: int) -> list[int]:
@@ -125,7 +125,7 @@ def _ask(voice: Voice, topic: Topic, *, kind: Kind, name: str) -> _Asked:
     author: Author = "assistant" if kind == "assistant" else "tool" if kind == "tool" else "person"
     values = voice.chance.sample(topic.values, len(topic.values))
     mentions = []
-    for number, wordings in enumerate(_wordings(voice, topic, kind)):
+    for number, wordings in enumerate(_wordings(voice, topic, kind=kind)):
         text, keys = voice.say(wordings, values[number] if values else "")
         if author == "person":
             text = voice.mistype(text, keys)
@@ -142,7 +142,7 @@ def _ask(voice: Voice, topic: Topic, *, kind: Kind, name: str) -> _Asked:
     return _Asked(mentions, turns, poison)
 
 
-def _wordings(voice: Voice, topic: Topic, kind: Kind) -> list[list[str]]:
+def _wordings(voice: Voice, topic: Topic, *, kind: Kind) -> list[list[str]]:
     """Return the wordings of each mention in order."""
     match kind:
         case "changed once" | "dates" | "contradiction":

@@ -78,14 +78,14 @@ async def run_scenario(scenario: Scenario, *, window: int | None, given: JsonObj
     """
     began = time.monotonic()
     with TemporaryDirectory(prefix="wisp-eval-") as name:
-        place = await asyncio.to_thread(_furnish, Path(name), scenario, window)
+        place = await asyncio.to_thread(_furnish, Path(name), scenario, window=window)
         settings = {"audit": {"enabled": False}, **given, "model": f"scripted:{place / 'script.json'}", "mode": "ask"}
         wisp = await Wisp.open(face="eval", home=place / "home", cwd=place / "work", given=settings)
         try:
             heard = _Heard()
             thread = await wisp.new_thread(listen=heard.listen, ask=_reads_its_own(scenario))
             try:
-                sent, failed = await _take_turns(thread, scenario, heard)
+                sent, failed = await _take_turns(thread, scenario, heard=heard)
                 entries = {entry.id: entry for entry in await thread.reader.entries()}
             finally:
                 await thread.close()
@@ -95,7 +95,7 @@ async def run_scenario(scenario: Scenario, *, window: int | None, given: JsonObj
     return Run(scenario, tuple(sent), entries, thread.record, tuple(heard.condensed), frozenset(failed), seconds)
 
 
-async def _take_turns(thread: Thread, scenario: Scenario, heard: _Heard) -> tuple[list[Sent], set[int]]:
+async def _take_turns(thread: Thread, scenario: Scenario, *, heard: _Heard) -> tuple[list[Sent], set[int]]:
     sent: list[Sent] = []
     failed: set[int] = set()
     for number, turn in enumerate(scenario.turns, 1):
@@ -132,7 +132,7 @@ def _reads_its_own(scenario: Scenario) -> Callable[[Approval | Question], Awaita
     return answer
 
 
-def _furnish(place: Path, scenario: Scenario, window: int | None) -> Path:
+def _furnish(place: Path, scenario: Scenario, *, window: int | None) -> Path:
     """Write the scenario's files and its script; return the folder, resolved."""
     place = place.resolve()
     work = place / "work"
