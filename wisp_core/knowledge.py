@@ -1,6 +1,6 @@
 """What a thread knows beyond its literal turns: facts, the person's statements, and passages that bear on a request."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wisp_core.errors import UsageError
@@ -30,12 +30,16 @@ NOTHING = Recollection((), ())
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known in one thread, and the only way in which it changes; made with the kinds of facts by subject."""
+    """What is known in one thread, and the only way in which it changes; made with the kinds of facts by subject.
+
+    `start` has the thread begin where nothing of it was recorded yet.
+    """
 
     record: ThreadRecord
     journal: Journal
     settings: Settings
     kinds: Mapping[str, Kind]
+    start: Callable[[], Awaitable[None]]
 
     async def facts(self) -> tuple[Fact, ...]:
         """Return the thread's facts and those that it shares, oldest first, whatever became of each."""
@@ -79,7 +83,8 @@ class Knowledge:
     async def begin(self, branch: str) -> None:
         """Record where the conversation starts (F15)."""
         if self.settings.facts.enabled:
-            await self._record(self._assert(await self.facts(), start_facts(self.record.cwd, branch)))
+            events = self._assert(await self.facts(), start_facts(self.record.cwd, branch))
+            await self.journal.record_each(self.record, events)
 
     async def state(self, subject: str, name: str, *, value: str) -> list[Fact]:
         """Record what the person says, under a subject of the kinds, and return what was recorded.
@@ -119,7 +124,8 @@ class Knowledge:
         """
         facts = await self.facts()
         names = {fact.id for fact in facts}
-        return [*_known(facts), *(KnownFact(fact, source_of(fact)) for fact in beside if fact.id not in names)]
+        others = [fact for fact in beside if fact.id not in names]
+        return [*_known(facts), *(KnownFact(fact, source_of(fact), here=False) for fact in others)]
 
     async def lines(self, *, every: bool = False) -> list[str]:
         """Return a line for each fact that stands, oldest first, with its id; with `every` its history too."""
@@ -150,6 +156,7 @@ class Knowledge:
 
     async def _record(self, events: Sequence[EventData]) -> list[Fact]:
         if events:
+            await self.start()
             await self.journal.record_each(self.record, events)
         ids = [event.fact for event in events if isinstance(event, FactRecorded)]
         return [self.record.facts[id] for id in ids if id in self.record.facts]

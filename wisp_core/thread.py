@@ -72,7 +72,7 @@ class Thread:
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | asyncio.Task[None] | None = None
         self._backend = _open(furniture, model or record.model)
-        self.knowledge = Knowledge(record, furniture.journal, furniture.settings, furniture.kinds)
+        self.knowledge = Knowledge(record, furniture.journal, furniture.settings, furniture.kinds, self._start)
         self.reader = Reader(record, furniture.journal.database, outputs=furniture.outputs)
 
     @property
@@ -164,8 +164,7 @@ class Thread:
             async with self._order:
                 old, self._backend = self._backend, _open(self._furniture, model)
                 await old.close()
-        # A turn that is open while one is being taken is that one, and no crash's.
-        await self._prepare(mend=not self.busy)
+        await self._start()
         if model is not None and model != self.record.model:
             await self._write(ModelChanged(model=model))
         if mode is not None and mode is not self.record.mode:
@@ -209,6 +208,10 @@ class Thread:
             await self._backend.close()
             await self._furniture.tools.registry.close()
             await self._furniture.release()
+
+    async def _start(self) -> None:
+        # A turn that is open while one is being taken is that one, and no crash's.
+        await self._prepare(mend=not self.busy)
 
     async def _prepare(self, *, mend: bool = True) -> None:
         """Record the thread's start before its first event and, to `mend`, the end of a turn that a crash left open."""

@@ -30,6 +30,7 @@ from wisp_core.commands.registry import run
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
 from wisp_core.errors import ResumeError, UsageError, WispError
 from wisp_core.events import Event, Published
+from wisp_core.fact import TASK
 from wisp_core.parts import FromLine, Part
 from wisp_core.records import JsonObject, Mode, Outcome
 from wisp_core.thread import Thread
@@ -52,6 +53,7 @@ class ChatOptions:
     resume: str | None = None
     newest: bool = False
     cwd: Path | None = None
+    task: str | None = None
 
     def given(self) -> JsonObject:
         """Return the settings that the command line replaces."""
@@ -109,6 +111,8 @@ class ChatFace:
     async def run(self) -> int:
         """Take what is typed until the end of the input."""
         self._thread = await self._open()
+        if self._options.task:
+            await self._thread.knowledge.state(TASK, "", value=self._options.task)
         for note in [*self._wisp.introduction, *self._wisp.notes]:
             self._printer.note(note)
         loop = asyncio.get_running_loop()

@@ -65,6 +65,7 @@ def _chat_options(options: argparse.Namespace) -> ChatOptions:
         resume=options.resume,
         newest=options.newest,
         cwd=options.cwd,
+        task=options.task,
     )
 
 
@@ -105,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         "--resume", metavar="NAME", type=_named, help="a conversation by its title, id or the start of it"
     )
     which.add_argument("--thread", metavar="ID", type=_named, help="a conversation by its id")
+    chat_parser.add_argument("--task", metavar="TEXT", type=_named, help="what the conversation works on, as /task")
     chat_parser.add_argument("--cwd", metavar="DIR", type=Path, help="the working folder")
     doctor_parser = commands.add_parser(
         "doctor",
