@@ -114,7 +114,7 @@ class Library:
             model=source.model,
             mode=source.mode.value,
             instructions=[],
-            carried=fork_rows(await self._rows(reader, plans=await self._journal.database.plans(id)), turn),
+            carried=fork_rows(await self._rows(reader, plans=await reader.plans()), turn),
             carriedFrom=await self._sessions(source),
         )
         return await self._begin(start, ThreadForked(source=id, turn=turn))

@@ -42,6 +42,13 @@ class Reader:
         wanted = [number for number in range(max(first, 1), last + 1) if number in held]
         return await self._with_content(wanted)
 
+    async def plans(self, turn: int | None = None) -> list[Plan]:
+        """Return the plans of a turn, or of all; another process may have gone on since the record was read."""
+        known = self.record.entries
+        latest = max((each.version for each in self.record.instructions), default=0)
+        found = await self._database.plans(self.record.id, turn)
+        return [plan for plan in found if plan.instructions <= latest and all(id in known for id, _ in plan.entries)]
+
     async def request_of(self, turn: int) -> PastRequest:
         """Return the request that a turn's answer was given to, composed again, and what the answer added (A21).
 
@@ -51,7 +58,7 @@ class Reader:
         if turn not in self.record.turns:
             last = self.record.last_turn
             raise UsageError(f"there is no turn {turn}", f"the last is {last}" if last else "none was taken yet")
-        plans = await self._database.plans(self.record.id, turn)
+        plans = await self.plans(turn)
         plan = next((plan for plan in reversed(plans) if plan.answered), plans[-1] if plans else None)
         if plan is None:
             raise UsageError(f"no request of turn {turn} is known", "a transcript keeps what was said alone")

@@ -30,6 +30,10 @@ def files(chat: Chat) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (chat.home / "transcripts").iterdir()}
 
 
+def prompts(chat: Chat) -> list[str]:
+    return [m["content"] for m in json.loads(files(chat)["story.json"]) if m["role"] == "user"]
+
+
 def sent(chat: Chat) -> list[dict]:
     return [event["data"] for event in chat.audit() if event["event"] == "request.composed"]
 
@@ -58,7 +62,7 @@ def test_what_it_was_resumed_from_is_told_of_every_entry(chat: Chat):
     (thread,) = {event["thread"] for event in ran.events("prompt")}
     rows = [json.loads(line) for line in files(chat)["story.store"].split(b"\n") if line][1:]
     entries = [row for row in rows if "wire_id" in row]
-    assert [row["origin"] for row in entries] == ["resumed"] * 8 + ["turn"] * 2
+    assert [row["origin"] for row in entries] == ["resumed"] * 7 + ["turn"] * 2
     assert [row["referenced_at"] for row in entries if row["referenced_at"] is not None] == [0]
     start = next(e for e in chat.audit() if e["event"] == "thread.start" and e["thread"] == thread)
     assert start["data"]["resumed"] == "story"
@@ -66,19 +70,10 @@ def test_what_it_was_resumed_from_is_told_of_every_entry(chat: Chat):
 
 def test_a_conversation_with_a_name_is_saved_there_again_on_leaving(chat: Chat):
     save(chat, "show it\n/save story\nand now?\n/new\nanother\n")
-    assert [m["content"] for m in json.loads(files(chat)["story.json"]) if m["role"] == "user"] == [
-        "show it",
-        "and now?",
-    ]
-    chat.run(
-        "--model",
-        chat.script({"text": "d"}, {"text": "e"}),
-        "--resume",
-        "story",
-        typed="third\n/resume story\nfourth\n",
-    )
-    said = [m["content"] for m in json.loads(files(chat)["story.json"]) if m["role"] == "user"]
-    assert said == ["show it", "and now?", "third", "fourth"]
+    assert prompts(chat) == ["show it", "and now?"]
+    model = chat.script({"text": "d"}, {"text": "e"})
+    chat.run("--model", model, "--resume", "story", typed="third\n/resume story\nfourth\n")
+    assert prompts(chat) == ["show it", "and now?", "third", "fourth"]
     assert all(stat.S_IMODE(p.stat().st_mode) == 0o600 for p in (chat.home / "transcripts").iterdir())
 
 
@@ -158,20 +153,13 @@ def test_a_name_that_is_none_leads_nowhere_else(chat: Chat):
     save(chat)
     names = ["../story", "/etc/passwd", ".hidden", "a/b", "nul\x00", "-x", "a" * 200, "story.store/.."]
     typed = "hello\n" + "".join(json.dumps({"command": f"/save {name}"}) + "\n" for name in names)
-    before = {path for path in chat.root.rglob("*")}
+    before = set(chat.root.rglob("*"))
     ran = chat.run("--json", "--model", chat.script({"text": "ok"}), typed=typed)
     errors = [e["data"]["text"] for e in ran.events("note") if e["data"]["kind"] == "error"]
     assert len(errors) == len(names)
     assert all("cannot be the name of a transcript" in error for error in errors)
-    new = {path for path in chat.root.rglob("*")} - before
-    assert not [
-        path
-        for path in new
-        if "audit" not in path.parts
-        and path.suffix != ".json"
-        and path.is_file()
-        and not path.name.startswith("wisp.db")
-    ]
+    new = {path for path in set(chat.root.rglob("*")) - before if not path.name.startswith(("wisp.db", "script"))}
+    assert {path.parent for path in new} <= {chat.home / "audit"}
     ran = chat.run("--model", chat.script({"text": "ok"}), "--resume", "../transcripts/story", typed="hello\n")
     assert (ran.status, ran.err.count("\n")) == (64, 1)
 
@@ -180,18 +168,8 @@ def test_links_that_try_to_be_a_permission_are_none(chat: Chat):
     save(chat)
     other = chat.root / "elsewhere"
     other.mkdir()
-    ran = chat.run(
-        "--json",
-        "--mode",
-        "plan",
-        "--cwd",
-        str(other),
-        "--model",
-        chat.script({"text": "d"}),
-        "--resume",
-        "story",
-        typed="go on\n",
-    )
+    options = ("--mode", "plan", "--cwd", str(other), "--model", chat.script({"text": "d"}))
+    ran = chat.run("--json", *options, "--resume", "story", typed="go on\n")
     (thread,) = {event["thread"] for event in ran.events("prompt")}
     start = next(e for e in chat.audit() if e["event"] == "thread.start" and e["thread"] == thread)
     assert (start["data"]["cwd"], start["data"]["mode"]) == (str(other), "plan")

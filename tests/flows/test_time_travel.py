@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.core.composer.strict import assert_strict
 from tests.flows.reading import FILE, RETYPED
 from tests.opened import Opened, opened
+from wisp_core.reader import Reader
 from wisp_core.requests import Answer, Message, Verdict
 from wisp_core.wisp import Wisp
 
@@ -172,5 +173,32 @@ async def test_a_reader_of_another_process_sees_what_the_writer_does(tmp_path: P
                 assert await reader.request_of(turn) == await home.thread.reader.request_of(turn)
             assert await reader.turns() == await home.thread.reader.turns()
             assert await reader.entries() == await home.thread.reader.entries()
+        finally:
+            await other.close()
+
+
+async def test_a_reader_of_a_thread_that_has_gone_on_since_shows_what_it_knows(tmp_path: Path):
+    (tmp_path / "piers.txt").write_text(FILE)
+    journey = Journey(tmp_path)
+    replies = [{"text": "", "calls": CALLS[:1], "error": None}, {"text": "b", "calls": [], "error": None}]
+    async with opened(tmp_path, model=journey.write(replies)) as home:
+        other = await Wisp.open(face="test", home=tmp_path / "home", cwd=tmp_path)
+        try:
+            early: list[Reader] = []
+
+            async def look(_: object) -> Answer:
+                early.append(await other.library.reader(home.thread.record.id))
+                return Answer(Verdict.ONCE)
+
+            home.thread._person._ask = look  # type: ignore[assignment]
+            await home.thread.change(model=journey.write([{**replies[0], "calls": CALLS[1:2]}, replies[1]]))
+            await home.thread.send("one")
+            await home.thread.send("two")
+            (reader,) = early
+            assert reader.record.open_turn() is not None, "it was read while the person was asked"
+            past = await reader.request_of(1)
+            assert (past.same, past.step) == (True, 1)
+            assert {plan.turn for plan in await reader.plans()} == {1}
+            assert (await home.thread.reader.request_of(1)).step == 2
         finally:
             await other.close()
