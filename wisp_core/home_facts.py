@@ -91,7 +91,7 @@ class HomeFacts:
         return await self._change(id, Order.DELETE)
 
     async def ask_to_keep(self, id: str, *, by: Source) -> Fact | None:
-        """Propose a fact to the person as `by`, and return it; None where that was asked or dropped already.
+        """Propose a fact to the person as `by`, and return it as it waits; None where that was asked before.
 
         Raises:
             UsageError: there is no such current fact, or it cannot become permanent.
@@ -127,7 +127,7 @@ class HomeFacts:
 
     async def _propose(self, record: ThreadRecord, fact: Fact, *, by: Source) -> Fact | None:
         done = await self._write(record, lambda facts: ask_to_keep(facts, fact.id, by=by))
-        return fact if done else None
+        return record.facts[fact.id] if done else None
 
     async def _change(self, id: str, order: Order) -> str:
         fact = await self._find(id)
@@ -146,9 +146,9 @@ class HomeFacts:
                     ordered = True
                 elif await self._table.find(id) is None:
                     return await self._outcome(fact, order)
-                elif time.monotonic() > deadline:
+                elif time.monotonic() >= deadline:
                     return f"fact {id} is {DONE[order]} as soon as the wisp that has its conversation open looks"
-            await asyncio.sleep(self._limits.poll_seconds)
+            await asyncio.sleep(min(self._limits.poll_seconds, max(0.0, deadline - time.monotonic())))
 
     async def _visit(self, fact: Fact, order: Order, *, ordered: bool) -> None:
         """Record a change in a thread that nobody writes; one that was deleted leaves it to a thread of its own."""
@@ -170,6 +170,8 @@ class HomeFacts:
             await self._journal.leave_thread(record.id)
 
     async def _lay(self, fact: Fact, order: Order) -> None:
+        # What could not be done is said now, and not by the process that looks later.
+        _events([fact], fact.id, order=order)
         answer: JsonObject = {DO: order.value}
         if await self._table.order(fact.id, thread=fact.thread, request=asdict(fact), answer=answer):
             return
@@ -194,16 +196,7 @@ class HomeFacts:
         return _sentence(fact, order)
 
     async def _record(self, record: ThreadRecord, id: str, order: Order, *, own: Sequence[Fact] | None = None) -> None:
-        def change(facts: Iterable[Fact]) -> list[EventData]:
-            match order:
-                case Order.KEEP:
-                    return keep_fact(facts, id)
-                case Order.DROP:
-                    return drop_fact(facts, id)
-                case Order.DELETE:
-                    return delete_fact(facts, id, by=Source.PERSON)
-
-        await self._write(record, change, own=own)
+        await self._write(record, lambda facts: _events(facts, id, order=order), own=own)
         if await self._table.find(id) is not None:
             await self._table.take(id)
 
@@ -228,6 +221,16 @@ class HomeFacts:
         if fact is None:
             raise UsageError(f"there is no fact {one_line(id, 60)}", "`wisp facts` lists them with their ids")
         return fact
+
+
+def _events(facts: Iterable[Fact], id: str, *, order: Order) -> list[EventData]:
+    match order:
+        case Order.KEEP:
+            return keep_fact(facts, id)
+        case Order.DROP:
+            return drop_fact(facts, id)
+        case Order.DELETE:
+            return delete_fact(facts, id, by=Source.PERSON)
 
 
 def load_fact(raw: JsonObject) -> Fact:

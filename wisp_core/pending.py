@@ -17,7 +17,7 @@ from wisp_core.records import JsonObject, ThreadRecord
 from wisp_core.requests import Answer, Approval, Question, ToolKind, Verdict
 from wisp_core.settings import Waiting
 from wisp_core.store.waiting import FACT, ThreadHead, WaitingRow, WaitingTable
-from wisp_core.text import one_line
+from wisp_core.text import one_line, revealed_line
 from wisp_core.tools.notify import notify_desktop
 
 Kind: TypeAlias = Literal["approval", "question", "fact"]
@@ -201,9 +201,9 @@ class Pending:
         self._wake.set()
         deadline = time.monotonic() + self._limits.answer_seconds
         while await self._table.find(id) is not None:
-            if time.monotonic() > deadline:
+            if time.monotonic() >= deadline:
                 return False
-            await asyncio.sleep(self._limits.poll_seconds)
+            await asyncio.sleep(min(self._limits.poll_seconds, max(0.0, deadline - time.monotonic())))
         return True
 
     async def _watch(self) -> None:
@@ -334,4 +334,4 @@ def _answer(given: JsonObject) -> Answer:
 
 
 def _announcement(fact: JsonObject) -> str:
-    return f"a caller asks to keep a fact: {says(load_fact(fact))}"
+    return f"a caller asks to keep a fact: {revealed_line(says(load_fact(fact)))}"
