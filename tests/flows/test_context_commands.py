@@ -202,7 +202,9 @@ def test_a_title_is_one_line_without_controls_wherever_it_is_shown(chat: Chat):
     assert title[:40] in listed
     assert len((title + listed).split("\n")) == 1
     assert len(title) <= 80
-    plain = chat.run("--model", chat.script(), typed="/threads\n/find hello\n")
+    typed = "/threads\n/find hello\n/fork\n/rename \u202e\u200b\n"
+    plain = chat.run("--continue", "--model", chat.script(), typed=typed)
+    assert "wisp: a title needs a word at least\n" in plain.err
     assert "\x1b" not in plain.err
     assert "\u202e" not in plain.err
 
