@@ -92,13 +92,14 @@ class KnownFact:
     """A fact as the person is shown it, with its `source` in words.
 
     Of its identity it `stands` where it is what the model is told, or what another source says instead of that; with
-    more than one of these the identity is in `conflict`.
+    more than one of these the identity is in `conflict`. One that is not `here` is another thread's.
     """
 
     fact: Fact
     source: str
     stands: bool = False
     conflict: bool = False
+    here: bool = True
 
 
 # What a line on what was learnt takes at most, in cells of a terminal, and characters of one fact in it.

@@ -11,6 +11,7 @@ from pathlib import Path
 from textual import events
 from textual.app import App
 from textual.binding import Binding
+from textual.reactive import reactive
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.widgets import TextArea
@@ -19,7 +20,7 @@ from wisp_core.crash import explain
 from wisp_core.text import displayable
 from wisp_tui.commands import Palette
 from wisp_tui.ending import SIGNAL_STATUS, end_on
-from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
+from wisp_tui.messages import Counted, Failed, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.start import Start, StartScreen
 from wisp_tui.widgets.prompt import Prompt
 
@@ -60,7 +61,7 @@ THEMES = (
 
 
 class WispApp(App[None]):
-    """wisp-tui; `parting` is what to say on the terminal once it is restored."""
+    """wisp-tui; `parting` is said on the terminal once it is restored, `pending` is how much waits for an answer."""
 
     CSS_PATH = Path(__file__).parent / "styles" / "app.tcss"
     TITLE = "wisp"
@@ -70,6 +71,8 @@ class WispApp(App[None]):
         Binding("ctrl+q", "quit", "Leave", id="quit", priority=True, show=False),
         Binding("ctrl+p", "command_palette", "Palette", id="palette", show=False),
     ]
+
+    pending: reactive[int] = reactive(0)
 
     def __init__(self, start: Start) -> None:
         super().__init__()
@@ -143,6 +146,10 @@ class WispApp(App[None]):
             self.theme = event.theme
             return
         self.warn(f"there is no theme {event.theme}; /theme lists them")
+
+    def on_counted(self, event: Counted) -> None:
+        """Let every screen tell how much waits."""
+        self.pending = event.pending
 
     async def on_leave_wanted(self, event: LeaveWanted) -> None:
         """Leave."""
