@@ -193,10 +193,7 @@ class Facts(Section):
 
 
 class Waiting(Section):
-    """What waits for the person in several processes: each looks every `poll_seconds` for what another one answered.
-
-    Who answered waits at most `answer_seconds` for the other process to take it.
-    """
+    """Each wisp of a home looks every `poll_seconds` for answers; who gave one waits `answer_seconds` for that."""
 
     poll_seconds: float = Field(0.5, ge=0.05)
     answer_seconds: float = Field(5.0, ge=0)
@@ -243,11 +240,8 @@ def load_settings(home: Path, given: JsonObject | None = None) -> Settings:
         SettingsError: the file is no JSON object, or a key or value is wrong.
     """
     path = home / "config.json"
-    merged = _read(path)
-    for variable, key in ENVIRONMENT.items():
-        if os.environ.get(variable):
-            merged[key] = os.environ[variable]
-    merged = _merge(merged, given or {})
+    environment = {key: os.environ[name] for name, key in ENVIRONMENT.items() if os.environ.get(name)}
+    merged = _merge(_read(path) | environment, given or {})
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
