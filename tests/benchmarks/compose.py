@@ -61,7 +61,7 @@ def previewing(script: Path, runner: asyncio.Runner) -> Callable[[ThreadRecord],
 
     def work(record: ThreadRecord) -> object:
         seen = preview(record, Settings(), toolbox=toolbox, backend=backend, window=Window(WINDOW, "config"))
-        return runner.run(seen.shares())
+        return seen.shares(runner.run(seen.measure()))
 
     return work
 
