@@ -177,13 +177,17 @@ class _Search:
 
     def _stems(self, passage: Passage) -> frozenset[str]:
         """Return the query's stems that are in the passage, none where they are too few or shown already (O24)."""
-        if passage.entry in self.literal:
+        # Most of what is not enough shows at a glance, which is much faster than all of its words.
+        folded = passage.text.casefold()
+        if passage.entry in self.literal or not self._enough({k for k in self.query if k.removesuffix("y") in folded}):
             return frozenset()
         stems = frozenset(stems_of(passage.text) & self.query.keys())
-        rare = any(self.shares.get(self.query[known], 1.0) < RARE_SHARE for known in stems)
-        enough = len(stems) >= WORDS_LEAST or rare
         told = passage.entry in self.shown and stems <= stems_of(self.shown[passage.entry])
-        return stems if enough and not told else frozenset()
+        return stems if self._enough(stems) and not told else frozenset()
+
+    def _enough(self, stems: Collection[str]) -> bool:
+        rare = any(self.shares.get(self.query[known], 1.0) < RARE_SHARE for known in stems)
+        return len(stems) >= WORDS_LEAST or rare
 
 
 def _score(candidate: Candidate) -> float:

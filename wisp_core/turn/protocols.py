@@ -92,8 +92,8 @@ class Journal(Protocol):
 class Knowledge(Protocol):
     """What the thread knows beyond its literal turns."""
 
-    async def blocks(self, request: str, *, window: int | None, without: Collection[int] = frozenset()) -> Blocks:
-        """Return the two blocks of a request for this prompt, in a window of so many tokens.
+    async def blocks(self, *, window: int | None, without: Collection[int] = frozenset()) -> Blocks:
+        """Return the two blocks of the open turn's next request, in a window of so many tokens.
 
         `without` are entries that are about to leave the literal turns.
         """
