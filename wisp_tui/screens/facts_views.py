@@ -35,7 +35,7 @@ class FactsViews(Screen[int | None]):
     """One view of four in sight, or a history; `now` tells the time that ages are counted from."""
 
     DEFAULT_CSS = """
-    FactsScreen {
+    FactsViews {
         #heads { height: 1; padding: 0 1; }
         #about { height: auto; max-height: 6; padding: 0 1; border-top: solid $border-blurred; }
         #words, #value { display: none; padding: 0 1; }

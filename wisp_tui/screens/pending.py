@@ -201,7 +201,9 @@ class PendingScreen(Screen[None]):
         if one is None:
             who.update(Content(NOTHING))
         else:
-            who.update(who_asks(one.who, one.why, where=_where(one), closed=one.closed))
+            # What is asked of a call says itself why; a question's reason is the question.
+            why = one.why if one.kind == "fact" else ""
+            who.update(who_asks(one.who, why, where=_where(one), closed=one.closed))
         wanted = one.id if one is not None and not one.closed and one.id not in self._answered else ""
         if wanted != self._shown:
             self._shown = wanted

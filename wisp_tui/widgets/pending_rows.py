@@ -68,10 +68,9 @@ def summary(asked: Asked) -> str:
 
 
 def who_asks(who: str, why: str, *, where: str, closed: str) -> Content:
-    """Return who asks, from where and why, or why it cannot be answered any more."""
-    said = one_line(displayable(f"{who} asks, {where}: {why}"), LINE_CHARACTERS)
+    """Return who asks, from where and why, where what is asked does not say it; or why it is past answering."""
     if not closed:
-        return Content(said)
+        return Content(one_line(displayable(f"{who} asks, {where}{': ' if why else ''}{why}"), LINE_CHARACTERS))
     return Content.styled(one_line(displayable(f"it cannot be answered: {closed}"), LINE_CHARACTERS), "$text-warning")
 
 
