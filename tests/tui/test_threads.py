@@ -285,10 +285,10 @@ async def test_a_saved_transcript_is_resumed_as_a_new_thread_and_saved_again_on_
 
 
 async def test_what_waits_for_a_turn_to_end_is_said_and_nothing_is_switched(tmp_path: Path) -> None:
-    model = script(tmp_path, {"when": "wait", "text": ["thinking"], "hang": True}, ANSWER)
+    model = script(tmp_path, {"when": "hang here", "text": ["thinking"], "hang": True}, ANSWER)
     await make_thread(tmp_path, model, "how is it?")
     async with conversation(model, toasts=True) as (pilot, screen):
-        send(screen, "wait")
+        send(screen, "hang here")
         await until(pilot, lambda: screen.link.busy and "thinking" in shown(screen))
         thread = screen.link.thread.record.id
         listed = await open_list(pilot)
@@ -297,7 +297,7 @@ async def test_what_waits_for_a_turn_to_end_is_said_and_nothing_is_switched(tmp_
         await pilot.press("enter")
         await until(pilot, lambda: "that waits until the running turn has ended" in shown(screen))
         assert screen.link.thread.record.id == thread
-        assert prompts(screen) == ["wait"]
+        assert prompts(screen) == ["hang here"]
 
 
 async def test_the_list_shows_what_another_process_has_open(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class Retelling:
         while self.first > 1:
             last, self.first = self.first - 1, piece_before(record, self.first - 1)
             entries = await self._reader.entries(self.first, last)
-            self._transcript.show_before(entries, record.turns, notes=self._edge)
+            self._transcript.show_all(entries, record.turns, notes=self._edge, above=True)
 
 
 def piece_before(record: ThreadRecord, last: int) -> int:
