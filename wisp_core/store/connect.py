@@ -52,6 +52,16 @@ class Writer(Connection):
         """
         await self.visit(_write, statements)
 
+    async def undo(self) -> None:
+        """Roll back the open transaction, where there is one once everything before has run."""
+        await self.visit(_undo)
+
+
+def _undo(connection: sqlite3.Connection) -> None:
+    # SQLite has already rolled back after some errors.
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
 
 def _write(connection: sqlite3.Connection, statements: Sequence[Statement]) -> None:
     connection.execute("BEGIN IMMEDIATE")
@@ -60,9 +70,7 @@ def _write(connection: sqlite3.Connection, statements: Sequence[Statement]) -> N
             connection.executemany(sql, [values for _, values in same])
         connection.execute("COMMIT")
     except BaseException:
-        # SQLite has already rolled back after some errors.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        _undo(connection)
         raise
 
 

@@ -177,6 +177,25 @@ async def test_a_transaction_that_is_cancelled_or_fails_leaves_nothing(tmp_path)
         await database.close()
 
 
+async def test_a_transaction_that_is_cancelled_at_any_instant_leaves_the_writer_free(tmp_path):
+    database = await Database.open(tmp_path / "wisp.db")
+    try:
+
+        async def write() -> None:
+            async with database.transaction() as writer:
+                await writer.execute("INSERT OR REPLACE INTO drafts VALUES ('a', 'b')")
+
+        for turns in range(40):
+            task = asyncio.ensure_future(write())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await write()
+    finally:
+        await database.close()
+
+
 async def test_a_projection_is_all_or_none(tmp_path):
     record = await _played(tmp_path)
     database = await Database.open(tmp_path / "wisp.db")
