@@ -71,5 +71,6 @@ class ConversationKnown(ConversationThreads):
         except WispError:
             # The next change counts again; whoever writes is told of a home that cannot be read.
             return
-        self.query_one(Status).tell(pending=count)
+        for status in self.query(Status):
+            status.tell(pending=count)
         self.post_message(Counted(count))

@@ -116,7 +116,8 @@ class FactsViews(Screen[int | None]):
             self.known = await self.source.known()
         except WispError as error:
             self.tell(error.sentence(), alarm=True)
-        self.show_rows()
+        if self.query(PickList):  # else it was closed meanwhile
+            self.show_rows()
 
     def show_rows(self) -> None:
         """Show anew what is in sight, of what is known."""

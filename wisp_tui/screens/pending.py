@@ -188,6 +188,8 @@ class PendingScreen(Screen[None]):
             self._open = await self._source.list()
         except WispError as error:
             self._tell(error.sentence(), alarm=True)
+        if not self.query(PickList):
+            return  # it was closed meanwhile
         count = sum(not one.closed for one in self._open)
         self.query_one("#title", Static).update(Content(f"Pending · {count}"))
         self.rows.show([one.id for one in self._open], self._draw, start=0)
