@@ -89,9 +89,10 @@ class Knowledge:
         """Record what the person says, under a subject of the kinds, and return what was recorded.
 
         Raises:
-            UsageError: there is no such subject, or no value.
+            UsageError: there is no such subject, no value, or facts are off.
         """
         kind_of(self.kinds, subject)
+        self._require_facts()
         if not value.strip():
             raise UsageError("a fact needs a value", "/fact SUBJECT NAME = VALUE")
         if subject == SAID:
@@ -105,8 +106,9 @@ class Knowledge:
         This is the way to correct a statement too (F14).
 
         Raises:
-            UsageError: there is no such fact, or no value.
+            UsageError: there is no such fact, no value, or facts are off.
         """
+        self._require_facts()
         facts = await self.facts()
         fact = next((fact for fact in facts if fact.id == id), None)
         if fact is None:
@@ -146,6 +148,10 @@ class Knowledge:
             UsageError: there is no such fact, or it cannot be moved there.
         """
         return await self._record(move_fact(await self.facts(), id, scope=scope, by=Source.PERSON))
+
+    def _require_facts(self) -> None:
+        if not self.settings.facts.enabled:
+            raise UsageError("facts are off, so the model would not be told", "set facts.enabled to have them")
 
     def _rules(self) -> Rules:
         return Rules(self.kinds, self.record.cwd)
@@ -199,7 +205,9 @@ class Knowledge:
         if asked is None:
             return NOTHING
         starts = [stem(word) for word in asked.words]
-        looked = await self.journal.database.look_up(self.record.id, starts, literal=literal, limit=asked.most)
+        looked = await self.journal.database.look_up(
+            self.record.id, starts, own=asked.own, literal=literal, limit=asked.most
+        )
         return recollect(
             asked,
             [_candidate(*row) for row in looked.found],

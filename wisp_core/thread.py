@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wisp_core.composer.instructions import stack
@@ -178,15 +178,15 @@ class Thread:
     async def preview(self, prompt: str = "") -> Preview:
         """Return the next request as it would go out now, with `prompt` as if it were sent."""
         furniture, window = self._furniture, self.window
-        return preview(
+        found = preview(
             self.record,
             furniture.settings,
             toolbox=furniture.tools.registry,
             backend=self._backend,
-            window=window,
             prompt=prompt,
             blocks=await self.knowledge.blocks(prompt, window=window.tokens if window else None),
         )
+        return replace(found, window=window)
 
     async def save_context(self, prompt: str = "") -> Path:
         """Write the exact next request under `context/`, as Markdown and beside it as JSON; return the Markdown file.

@@ -30,7 +30,8 @@ themselves then there these they thing things this those through to together too
 using very want wants was way we well went were what whatever when where whether which while who whom whose why will
 with within without would yes yet you your yours yourself don didn doesn isn aren wasn weren won wouldn couldn
 shouldn hasn haven hadn ain ll ve re hello hi hey earlier previously mentioned told talked discussed question answer
-exactly anymore der das den dem ein eine einen einem einer und oder aber ist sind waren ich du er sie es wir ihr
+exactly anymore continue proceed explain describe write
+der das den dem ein eine einen einem einer und oder aber ist sind waren ich du er sie es wir ihr
 mich dich mir dir uns euch wer wie wo wann warum welche welcher welches von zu zum zur mit für auf aus bei nicht
 auch noch nur le la les un une de et ou est sont était je tu il elle nous vous ils elles que qui quoi quel quelle
 quels quelles où quand comment pourquoi pas ne ce cette ces mon ma mes ton ta tes sa ses dans avec pour el los las

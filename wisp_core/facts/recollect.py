@@ -37,11 +37,13 @@ _BEFORE_SHARE = 3  # a third of an excerpt's room stands before its first match
 class Lookup:
     """What to look up: entries that hold any of `words`, at most `most`, best first, without those that are `literal`.
 
-    The words are folded; a tokenizer that folds and stems may. Each is to be quoted in a MATCH.
+    The words are folded; a tokenizer that folds and stems may. Each is to be quoted in a MATCH. The first `own` are the
+    request's, what follows them the previous prompt's.
     """
 
     words: tuple[str, ...]
     literal: frozenset[int]
+    own: int
     most: int = CANDIDATES_MOST
 
 
@@ -60,7 +62,7 @@ class Passage:
 class Candidate:
     """A passage that the index found: `score` is BM25, larger is better (SQLite's negated).
 
-    `beside` is, of a prompt or a reply under `SHORT_WORDS` words, the message before it, or after where there is none.
+    `beside` is, of a prompt or a reply under `SHORT_WORDS` words, the other message of its turn: answer or prompt.
     """
 
     passage: Passage
@@ -110,7 +112,7 @@ class Recollection:
 def look_up(request: str, *, previous: str = "", literal: Collection[int] = ()) -> Lookup | None:
     """Return what to look up for a request, None where it has no content words and so nothing can be found."""
     words = query_words(request, previous)
-    return Lookup(words, frozenset(literal)) if words else None
+    return Lookup(words, frozenset(literal), len(query_words(request))) if words else None
 
 
 def limits(window: int | None, *, passages: int, share: float) -> Limits:
@@ -134,11 +136,15 @@ def recollect(
     `shares` tells of each word in what share of the thread's entries it stands (1 where it is not told). `shown` is,
     by entry, what a block says already of it: a passage that matches nothing more is left out.
     """
-    search = _Search({stem(word): word for word in lookup.words}, lookup.literal, shares, shown or {})
+    query = {stem(word): word for word in lookup.words}
+    search = _Search(query, frozenset(list(query)[: lookup.own]), lookup.literal, shares, shown or {})
     room = limits.bytes - len(HEADING.encode())
     chosen: dict[int, Recollected] = {}
+    ranked = sorted(candidates, key=lambda candidate: (-_score(candidate), -candidate.passage.entry))
+    # What the previous prompt alone would bring is for a request that finds nothing by its own words.
+    own = [candidate for candidate in ranked if search.bears(candidate.passage)]
     # Best first, so that a long text is read only while there is room for it.
-    for candidate in sorted(candidates, key=lambda candidate: (-_score(candidate), -candidate.passage.entry)):
+    for candidate in own or ranked:
         if len(chosen) >= limits.passages:
             break
         if room < _EXCERPT and len(candidate.passage.text) > 4 * _EXCERPT:
@@ -156,9 +162,10 @@ def recollect(
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One look-up as it is matched: `query` holds its words by their stems."""
+    """One look-up as it is matched: `query` holds its words by their stems, `own` are those of the request's."""
 
     query: Mapping[str, str]
+    own: frozenset[str]
     literal: frozenset[int]
     shares: Mapping[str, float]
     shown: Mapping[int, str]
@@ -167,7 +174,8 @@ class _Search:
         """Return the candidate's line and the one that comes along with it, nothing where it does not bear enough."""
         passage, beside = candidate.passage, candidate.beside
         stems = self._stems(passage)
-        if not stems:
+        # What a block says already is left out (O24).
+        if not stems or (passage.entry in self.shown and stems <= stems_of(self.shown[passage.entry])):
             return []
         matched = tuple(word for known, word in self.query.items() if known in stems)
         lines = [Recollected(passage.entry, _line(passage, stems), matched, _score(candidate))]
@@ -175,19 +183,29 @@ class _Search:
             lines.append(Recollected(beside.entry, _line(beside, stems), (), 0.0, beside=passage.entry))
         return lines
 
+    def bears(self, passage: Passage) -> bool:
+        """Tell whether the passage bears on the request by a word of its own, in a block already or not."""
+        folded = passage.text.casefold()
+        return any(_may_hold(folded, known) for known in self.own) and not self.own.isdisjoint(self._stems(passage))
+
     def _stems(self, passage: Passage) -> frozenset[str]:
-        """Return the query's stems that are in the passage, none where they are too few or shown already (O24)."""
+        """Return the query's stems that are in the passage, none where they are too few (O24)."""
         # Most of what is not enough shows at a glance, which is much faster than all of its words.
         folded = passage.text.casefold()
-        if passage.entry in self.literal or not self._enough({k for k in self.query if k.removesuffix("y") in folded}):
+        likely = [known for known in self.query if _may_hold(folded, known)]
+        if passage.entry in self.literal or not self._enough(likely):
             return frozenset()
         stems = frozenset(stems_of(passage.text) & self.query.keys())
-        told = passage.entry in self.shown and stems <= stems_of(self.shown[passage.entry])
-        return stems if self._enough(stems) and not told else frozenset()
+        return stems if self._enough(stems) else frozenset()
 
     def _enough(self, stems: Collection[str]) -> bool:
         rare = any(self.shares.get(self.query[known], 1.0) < RARE_SHARE for known in stems)
         return len(stems) >= WORDS_LEAST or rare
+
+
+def _may_hold(folded: str, known: str) -> bool:
+    """Tell whether a form of the word with this stem may be in a folded text: the stem of `cities` is `city`."""
+    return known.removesuffix("y") in folded
 
 
 def _score(candidate: Candidate) -> float:

@@ -26,10 +26,11 @@ _BEST = f"""
 """
 _BESIDE = f"""
     SELECT e.id, e.kind, e.turn, {TEXT}, {_TOOL} FROM entries e
-    WHERE thread = ? AND id {{}} ? AND kind IN ('{EntryKind.PROMPT}', '{EntryKind.REPLY}')
-        AND state <> '{EntryState.FAILED}'
+    WHERE thread = ? AND id {{}} ? AND kind = ? AND turn = ? AND state <> '{EntryState.FAILED}'
     ORDER BY id {{}} LIMIT 1
 """
+_ANSWERS = (">", EntryKind.REPLY, "ASC")
+_ASKS = ("<", EntryKind.PROMPT, "DESC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def find_passages(
 ) -> list[tuple[Looked, Looked | None]]:
     """Return the entries that are not `literal` and hold a word that begins with any of `starts`, best first.
 
-    With each comes the message beside it: the one before, or after where there is none; blocks. The latest are looked
+    With a prompt comes the first reply to it, with a reply the prompt that it answers; blocks. The latest are looked
     through, `COMMON` of them for each start.
     """
     if not starts or not is_word(thread):
@@ -59,7 +60,7 @@ def find_passages(
     given = (match, COMMON * len(starts), thread, json.dumps(sorted(literal)), limit)
     found = connection.execute(_BEST, given).fetchall()
     rows = [_looked(row) for row in found]
-    return [(row, _beside(connection, thread, row.entry)) for row in rows]
+    return [(row, _beside(connection, thread, found=row)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +72,29 @@ class LookedUp:
 
 
 def look_up(
-    connection: sqlite3.Connection, thread: str, *, starts: Sequence[str], literal: Collection[int], limit: int
+    connection: sqlite3.Connection,
+    thread: str,
+    *,
+    starts: Sequence[str],
+    own: int,
+    literal: Collection[int],
+    limit: int,
 ) -> LookedUp:
     """Return what of the thread holds words that begin so, at most `limit` passages, none `literal`; blocks.
 
-    Words that are common are looked for only where all are.
+    For the first `own` of the words as many again are looked for by themselves. Words that are common are looked for
+    only where all are.
     """
-    shares = shares_holding(connection, thread, starts)
-    telling = [start for start, share in zip(starts, shares, strict=True) if share < 1.0]
-    found = find_passages(connection, thread, starts=telling or starts, literal=literal, limit=limit)
-    return LookedUp(found, shares)
+    shares = shares_holding(connection, thread, starts=starts)
+    found: dict[int, tuple[Looked, Looked | None]] = {}
+    for many in sorted({own, len(starts)}):
+        telling = [start for start, share in zip(starts[:many], shares, strict=False) if share < 1.0]
+        rows = find_passages(connection, thread, starts=telling or starts[:many], literal=literal, limit=limit)
+        found |= {row[0].entry: row for row in rows}
+    return LookedUp(list(found.values()), shares)
 
 
-def shares_holding(connection: sqlite3.Connection, thread: str, starts: Sequence[str]) -> list[float]:
+def shares_holding(connection: sqlite3.Connection, thread: str, *, starts: Sequence[str]) -> list[float]:
     """Return in what share of the thread's entries each of `starts` stands, 1 for one that is common; blocks."""
     if not is_word(thread):
         return [1.0] * len(starts)
@@ -102,12 +113,12 @@ def _quoted(start: str) -> str:
     return '"' + spaced(start).replace('"', " ") + '"' + ("*" if len(start) >= PREFIX_CHARACTERS else "")
 
 
-def _beside(connection: sqlite3.Connection, thread: str, entry: int) -> Looked | None:
-    for sign, order in (("<", "DESC"), (">", "ASC")):
-        row = connection.execute(_BESIDE.format(sign, order), (thread, entry)).fetchone()
-        if row is not None:
-            return _looked(row)
-    return None
+def _beside(connection: sqlite3.Connection, thread: str, *, found: Looked) -> Looked | None:
+    if found.kind not in (EntryKind.PROMPT, EntryKind.REPLY):
+        return None
+    sign, kind, order = _ANSWERS if found.kind is EntryKind.PROMPT else _ASKS
+    row = connection.execute(_BESIDE.format(sign, order), (thread, found.entry, kind, found.turn)).fetchone()
+    return None if row is None else _looked(row)
 
 
 def _looked(row: Sequence[Any]) -> Looked:
