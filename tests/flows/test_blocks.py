@@ -12,6 +12,7 @@ from wisp_core.commands.registry import run
 from wisp_core.fact import FactScope
 from wisp_core.facts.block import EARLIER, NOW
 from wisp_core.facts.recollect import HEADING
+from wisp_core.requests import Answer, Approval, Question, Verdict
 from wisp_core.thread import Thread
 
 READ: dict[str, Any] = {"text": "", "calls": [{"name": "read_file", "arguments": {"path": "notes.txt"}}]}
@@ -111,6 +112,26 @@ async def _shares(home: Opened, other: Thread) -> None:
     await home.wisp.facts.delete(next(reversed(home.thread.record.facts)))
     assert home.thread.record.facts[id].state == "superseded"
     assert await lines() == []
+
+
+async def test_what_the_person_states_while_a_turn_runs_shows_in_the_next_turn(tmp_path: Path):
+    async with opened(tmp_path, model=script(tmp_path, runs("echo hi")), context=NO_RECALL) as home:
+
+        async def ask(asked: Approval | Question) -> Answer:
+            await thread.knowledge.state("entity", "codename", value="BLUE HERON")
+            return Answer(Verdict.ONCE)
+
+        thread = await home.wisp.new_thread(listen=home.heard.append, ask=ask)
+        try:
+            await thread.send("say hi")
+            assert "- entity codename: BLUE HERON — from the person" not in earlier(thread)
+            await thread.send("go on")
+            assert "- entity codename: BLUE HERON — from the person" in earlier(thread)
+            block = earlier(thread)
+            await thread.send("go on")
+            assert earlier(thread) == block
+        finally:
+            await thread.close()
 
 
 @pytest.mark.parametrize("window", [2048, 4096, 8192])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from wisp_core.fact import SAID, Fact, FactScope, FactState
+from wisp_core.facts.assertion import Source
 from wisp_core.facts.block import View
 from wisp_core.facts.lines import FIRST_REQUEST, fact_line
 from wisp_core.facts.rooms import Rooms
@@ -35,24 +36,31 @@ def entries_shown(text: str, first: int) -> dict[int, str]:
 
 
 def may_stand(text: str, facts: Iterable[Fact], *, view: View, rooms: Rooms, stated: bool, since: str) -> bool:
-    """Tell whether a block may go out again as it was sent, with the thread's own changes left aside (F19, F21).
+    """Tell whether a block may go out again as it was sent (F19, F21).
 
     It may not where it is too large for the window, or shows statements that were switched off meanwhile, or the person
-    changed a permanent fact in another thread: one that it shows is over, or one was recorded after the time `since`.
+    or a caller changed a fact, in another thread or while a turn ran: one that it shows is over, or it lacks one that
+    was recorded after the time `since`.
     """
     if used(text) > rooms.facts or len(text.encode()) > rooms.block:
         return False
     lines = _lines(text)
     if not stated and any(line.startswith(_STATED) for line in lines):
         return False
-    permanent = [fact for fact in facts if fact.scope == FactScope.PERMANENT]
-    starts = {fact.id: fact_line(fact, kinds=view.kinds, thread=view.thread) for fact in permanent}
-    held = tuple(starts[fact.id] for fact in permanent if fact.state == FactState.CURRENT)
-    gone = tuple(starts[fact.id] for fact in permanent if fact.state != FactState.CURRENT)
+    theirs = [fact for fact in facts if fact.scope != FactScope.SESSION and _is_theirs(fact)]
+    starts = {fact.id: fact_line(fact, kinds=view.kinds, thread=view.thread) for fact in theirs}
+    held = tuple(starts[fact.id] for fact in theirs if fact.state == FactState.CURRENT)
+    gone = tuple(starts[fact.id] for fact in theirs if fact.state != FactState.CURRENT)
     if any(line.startswith(gone) and not line.startswith(held) for line in lines):
         return False
-    new = [starts[fact.id] for fact in permanent if fact.state == FactState.CURRENT and fact.time > since]
+    new = [starts[fact.id] for fact in theirs if fact.state == FactState.CURRENT and fact.time > since]
     return all(any(line.startswith(start) for line in lines) for start in new)
+
+
+def _is_theirs(fact: Fact) -> bool:
+    """Tell whether the person or a caller made it what it is, outside of what a turn gave."""
+    said = fact.source in (Source.PERSON, Source.CALLER) and not fact.method
+    return said or fact.scope == FactScope.PERMANENT or fact.state == FactState.DELETED
 
 
 def _lines(text: str) -> list[str]:
