@@ -112,6 +112,12 @@ async def _shares(home: Opened, other: Thread) -> None:
     await home.wisp.facts.delete(next(reversed(home.thread.record.facts)))
     assert home.thread.record.facts[id].state == "superseded"
     assert await lines() == []
+    await fact(home, "preference editor = ed")
+    await other.knowledge.state("preference", "editor", value="nano")
+    for thread in (home.thread, other):
+        await thread.send("go on")
+        preferences = [line for line in earlier(thread) if line.startswith("- preference")]
+        assert preferences == ["- preference editor: nano — from the person"]
 
 
 async def test_what_the_person_states_while_a_turn_runs_shows_in_the_next_turn(tmp_path: Path):
