@@ -11,7 +11,6 @@ from pathlib import Path
 from textual import events
 from textual.app import App
 from textual.binding import Binding
-from textual.reactive import reactive
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.widgets import TextArea
@@ -20,8 +19,9 @@ from wisp_core.crash import explain
 from wisp_core.text import displayable
 from wisp_tui.commands import Palette
 from wisp_tui.ending import SIGNAL_STATUS, end_on
-from wisp_tui.messages import Counted, Failed, LeaveWanted, Opened, ThemeWanted
+from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.start import Start, StartScreen
+from wisp_tui.widgets.line_input import LineInput
 from wisp_tui.widgets.prompt import Prompt
 
 AGAIN_SECONDS = 2.0  # in which a second Ctrl-C leaves
@@ -61,7 +61,7 @@ THEMES = (
 
 
 class WispApp(App[None]):
-    """wisp-tui; `parting` is said on the terminal once it is restored, `pending` is how much waits for an answer."""
+    """wisp-tui; `parting` is what to say on the terminal once it is restored."""
 
     CSS_PATH = Path(__file__).parent / "styles" / "app.tcss"
     TITLE = "wisp"
@@ -71,8 +71,6 @@ class WispApp(App[None]):
         Binding("ctrl+q", "quit", "Leave", id="quit", priority=True, show=False),
         Binding("ctrl+p", "command_palette", "Palette", id="palette", show=False),
     ]
-
-    pending: reactive[int] = reactive(0)
 
     def __init__(self, start: Start) -> None:
         super().__init__()
@@ -106,6 +104,13 @@ class WispApp(App[None]):
             self._early.append(event)
         else:
             await super().on_event(event)
+
+    def on_key(self, event: events.Key) -> None:
+        """Give a line what was typed right behind the key that opened it, and went where the focus was before."""
+        line = self.focused
+        if event.is_printable and isinstance(line, LineInput):
+            event.prevent_default()
+            line.insert_text_at_cursor(event.character or "")
 
     async def on_input_ready(self) -> None:
         """Hand on what was typed too early, in its order."""
@@ -146,10 +151,6 @@ class WispApp(App[None]):
             self.theme = event.theme
             return
         self.warn(f"there is no theme {event.theme}; /theme lists them")
-
-    def on_counted(self, event: Counted) -> None:
-        """Let every screen tell how much waits."""
-        self.pending = event.pending
 
     async def on_leave_wanted(self, event: LeaveWanted) -> None:
         """Leave."""

@@ -51,6 +51,9 @@ class ConversationScreen(ConversationKnown):
         self._hearing: Hearing | None = None
         self._saving: Timer | None = None
         self._questions = Questions(self._show_question)
+        # Held from the first moment: the person may leave before this screen stands.
+        self.box = InputBox(self._gate)
+        self.drafts = Drafts(self.box)
         self.live = LiveOutputs()
         self.link = Link(start, hear=self._hear, ask=self._questions.ask, changed=self._changed, tell=self._note)
 
@@ -59,13 +62,12 @@ class ConversationScreen(ConversationKnown):
         yield Transcript()
         yield ApprovalPanel()
         yield Queue()
-        yield InputBox(self._gate)
+        yield self.box
         yield Status()
         yield Keys()
 
     def on_mount(self) -> None:
         """Take input at once; everything else comes after the first paint."""
-        self.drafts = Drafts(self.box)
         draft, sent = self._typed
         for one in sent:
             self.box.recall.add(one)

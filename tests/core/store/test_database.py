@@ -31,6 +31,18 @@ def _stored(path: Path, user_version: int | None = None) -> None:
             connection.execute(f"PRAGMA user_version={user_version}")
 
 
+async def test_a_database_that_is_closed_by_now_says_so_in_a_sentence(tmp_path: Path) -> None:
+    database = await Database.open(tmp_path / "wisp.db")
+    await database.close()
+    with pytest.raises(StorageError, match="closed by now"):
+        await database.fetch("SELECT 1")
+    with pytest.raises(StorageError, match="closed by now"):
+        await database.threads(10)
+    with pytest.raises(StorageError, match="closed by now"):
+        async with database.transaction():
+            pass
+
+
 async def _played(home: Path) -> ThreadRecord:
     journal = await Journal.open(home, Settings())
     try:
