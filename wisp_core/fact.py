@@ -113,7 +113,7 @@ def learnt(facts: Iterable[tuple[str, str, str]]) -> str:
 
     Of a path it names the file alone; past the room it says how many more there are.
     """
-    said = [_learnt(*fact) for fact in facts]
+    said = [_learnt(fact) for fact in facts]
     if not said:
         return ""
     line = f"{len(said)} fact{'s' if len(said) > 1 else ''}: {said[0]}"
@@ -126,7 +126,8 @@ def learnt(facts: Iterable[tuple[str, str, str]]) -> str:
     return line
 
 
-def _learnt(subject: str, name: str, value: str) -> str:
+def _learnt(fact: tuple[str, str, str]) -> str:
+    subject, name, value = fact
     if subject == SAID:
         name = ""
     elif name.startswith("/"):

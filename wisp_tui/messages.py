@@ -43,11 +43,3 @@ class Failed(Message):
         super().__init__()
         self.sentence = sentence
         self.status = status
-
-
-class Counted(Message):
-    """So much waits for the person's answer in the home."""
-
-    def __init__(self, pending: int) -> None:
-        super().__init__()
-        self.pending = pending

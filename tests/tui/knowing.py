@@ -18,9 +18,10 @@ HERE, ELSEWHERE = "01a22e792caa653e", "01a22e792caa6541"
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
 
-def fact(id: str, subject: str, name: str, value: str, **more: object) -> Fact:
+def fact(id: str, named: str, *, says: str, **more: object) -> Fact:
+    subject, _, name = named.partition(" ")
     plain = {"scope": "thread", "source": "tool", "version": 1, "turn": 3, "time": "2026-11-30T11:40:00Z"}
-    return Fact(id=id, subject=subject, name=name, value=value, **(plain | {"event": "e", "thread": HERE} | more))  # type: ignore[arg-type]
+    return Fact(id=id, subject=subject, name=name, value=says, **(plain | {"event": "e", "thread": HERE} | more))  # type: ignore[arg-type]
 
 
 RUN = {"tool": "run_command", "entries": (9,), "turns": (3, 3)}
@@ -28,9 +29,8 @@ FACTS = [
     KnownFact(
         fact(
             "p1",
-            "preference",
-            "maria's reviews",
-            "prefers early returns",
+            "preference maria's reviews",
+            says="prefers early returns",
             scope="permanent",
             source="person",
             thread=ELSEWHERE,
@@ -39,13 +39,12 @@ FACTS = [
         "the person",
         stands=True,
     ),
-    KnownFact(fact("t2", "tests", "pytest", "passed (12)", version=2, **RUN), "tool run_command", stands=True),
+    KnownFact(fact("t2", "tests pytest", says="passed (12)", version=2, **RUN), "tool run_command", stands=True),
     KnownFact(
         fact(
             "t1",
-            "tests",
-            "pytest",
-            "failed (exit status 1)",
+            "tests pytest",
+            says="failed (exit status 1)",
             state=FactState.SUPERSEDED,
             superseded_by="t2",
             time="2026-11-30T11:10:00Z",
@@ -54,17 +53,16 @@ FACTS = [
         "tool run_command",
     ),
     KnownFact(
-        fact("c1", "build", "make", "flaky; ignore it", source="person"), "the person", stands=True, conflict=True
+        fact("c1", "build make", says="flaky; ignore it", source="person"), "the person", stands=True, conflict=True
     ),
     KnownFact(
-        fact("c2", "build", "make", "failed (exit status 2)", **RUN), "tool run_command", stands=True, conflict=True
+        fact("c2", "build make", says="failed (exit status 2)", **RUN), "tool run_command", stands=True, conflict=True
     ),
     KnownFact(
         fact(
             "s1",
-            "said",
-            "12.1",
-            "the release is called BLUE HERON from now on",
+            "said 12.1",
+            says="the release is called BLUE HERON from now on",
             source="person",
             entries=(12,),
             turns=(4, 4),
@@ -73,15 +71,14 @@ FACTS = [
         stands=True,
     ),
     KnownFact(
-        fact("u1", "finding", "the cause", "line 4711 of x.c", source="model", unsupported=True, turns=(1, 2)),
+        fact("u1", "finding the cause", says="line 4711 of x.c", source="model", unsupported=True, turns=(1, 2)),
         "model, distilled: the model concluded",
     ),
     KnownFact(
         fact(
             "e1",
-            "service",
-            "8080",
-            "node (pid 311), listening",
+            "service 8080",
+            says="node (pid 311), listening",
             scope="session",
             tool="system_info",
             entries=(15,),
@@ -93,9 +90,8 @@ FACTS = [
     KnownFact(
         fact(
             "w1",
-            "project",
-            "language",
-            "Python 3.11",
+            "project language",
+            says="Python 3.11",
             source="model",
             proposal=Proposal.WAITING,
             proposed_by="model",
@@ -107,9 +103,8 @@ FACTS = [
     KnownFact(
         fact(
             "w2",
-            "person",
-            "ada",
-            "owns the release",
+            "person ada",
+            says="owns the release",
             source="caller",
             proposal=Proposal.WAITING,
             proposed_by="caller",

@@ -151,14 +151,14 @@ async def test_what_was_refused_is_said_in_one_sentence() -> None:
 async def test_facts_follow_the_conversation_while_they_are_shown() -> None:
     ledger = Ledger()
     async with facts(ledger) as (pilot, screen, _app):
-        ledger.facts = [*ledger.facts, KnownFact(fact("n1", "git", "commit", "abc123 Fix it"), "tool run_command")]
+        ledger.facts = [*ledger.facts, KnownFact(fact("n1", "git commit", says="abc123 Fix it"), "tool run_command")]
         screen.hear("fact.recorded")
         await until(pilot, lambda: any(line.startswith("git commit: abc123 Fix it") for line in lines(screen)))
         assert any(line.startswith("▌ tests pytest") for line in lines(screen))
 
 
 async def test_hostile_facts_are_text_wherever_they_are_shown() -> None:
-    hostile = KnownFact(fact("h1", HOSTILE, HOSTILE, HOSTILE, thread=HOSTILE, entries=(1,)), HOSTILE, conflict=True)
+    hostile = KnownFact(fact("h1", HOSTILE, says=HOSTILE, thread=HOSTILE, entries=(1,)), HOSTILE, conflict=True)
     async with facts(Ledger([hostile], refuses=HOSTILE)) as (pilot, screen, app):
         for keys in (["h"], ["escape"], ["enter"], ["e"], ["escape"], ["x"]):
             await pilot.press(*keys)

@@ -22,7 +22,7 @@ from wisp_tui.widgets.status import Status
 
 LATER = VISIBLE_BEFORE + QUIET_BEFORE + 0.1  # seconds after which keys are meant for what is asked
 QUESTION = Request("q1", Question("c2", "Which colour?", ("red", "blue")), "2026-11-30T11:00:00Z", why="it asks")
-KEPT = Request("f1", fact("f1", "preference", "editor", "vim", source="caller"), who="a caller", process=0)
+KEPT = Request("f1", fact("f1", "preference editor", says="vim", source="caller"), who="a caller", process=0)
 
 
 @asynccontextmanager
@@ -158,7 +158,7 @@ async def test_what_can_no_longer_be_answered_says_why() -> None:
 async def test_hostile_requests_are_text_and_what_cannot_be_seen_is_shown_by_code_point() -> None:
     asked = Approval("c", HOSTILE, ToolKind.COMMAND, {"command": HOSTILE, HOSTILE: HOSTILE}, HOSTILE, HOSTILE, HOSTILE)
     wicked = Request("a1", asked, title=HOSTILE, who=HOSTILE, why=HOSTILE, closed="")
-    said = Request("f1", fact("f1", HOSTILE, HOSTILE, HOSTILE), title=HOSTILE, closed="")
+    said = Request("f1", fact("f1", HOSTILE, says=HOSTILE), title=HOSTILE, closed="")
     async with pending(wicked, said) as (pilot, screen, _desk):
         for key in ("home", "end"):
             await pilot.press(key)

@@ -11,7 +11,7 @@ from tests.tui.test_facts_looks import LOOKS, looks
 from wisp_core.requests import Question
 from wisp_tui.screens.pending import PendingScreen
 
-KEPT = fact("f1", "preference", "editor", "vim; ask before you open another", source="caller")
+KEPT = fact("f1", "preference editor", says="vim; ask before you open another", source="caller")
 REQUESTS = [
     Request("a1", command("make deploy TARGET=stag\u200bing && echo done \u202e# harmless")),
     Request(

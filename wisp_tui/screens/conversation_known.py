@@ -6,7 +6,6 @@ from textual import work
 from textual.binding import Binding
 
 from wisp_core.errors import WispError
-from wisp_tui.messages import Counted
 from wisp_tui.screens.conversation_threads import ConversationThreads
 from wisp_tui.screens.facts import FactsScreen
 from wisp_tui.screens.facts_source import OpenFacts
@@ -73,4 +72,3 @@ class ConversationKnown(ConversationThreads):
             return
         for status in self.query(Status):
             status.tell(pending=count)
-        self.post_message(Counted(count))

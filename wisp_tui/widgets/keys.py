@@ -6,7 +6,7 @@ from textual.screen import Screen
 from textual.style import Style
 from textual.widget import Widget
 
-from wisp_tui.widgets.status import Status
+from wisp_tui.widgets.status import Condition, Status
 
 GAP = "   "
 
@@ -23,12 +23,15 @@ class Keys(Widget, can_focus=False):
     def on_mount(self) -> None:
         """Follow the bindings, and what waits for the person."""
         self.screen.bindings_updated_signal.subscribe(self, self._follow)
-        if hasattr(self.app, "pending") and not self.screen.query(Status):
-            self.watch(self.app, "pending", self._count)
+        for below in self.app.screen_stack:
+            if below is not self.screen:
+                for status in below.query(Status):
+                    self.watch(status, "condition", self._count)
 
-    def _count(self, waits: int) -> None:
-        self._waits = waits
-        self.refresh()
+    def _count(self, condition: Condition) -> None:
+        if condition.pending != self._waits:
+            self._waits = condition.pending
+            self.refresh()
 
     def _follow(self, _screen: Screen[object]) -> None:
         self.refresh()
