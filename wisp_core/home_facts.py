@@ -48,7 +48,6 @@ class HomeFacts:
         self._table = table
         self._limits = limits
         self._settling = asyncio.Lock()
-        self._changing = asyncio.Lock()
 
     async def permanent(self) -> list[Fact]:
         """Return the permanent facts that are current, oldest first."""
@@ -207,7 +206,7 @@ class HomeFacts:
         *,
         own: Sequence[Fact] | None = None,
     ) -> list[EventData]:
-        async with self._changing:
+        async with self._journal.ledger:
             session = self._journal.session
             shared = await shared_facts(self._journal.database, session)
             events = change(held(record.facts.values() if own is None else own, shared, session=session))

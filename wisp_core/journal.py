@@ -36,7 +36,10 @@ T = TypeVar("T")
 
 
 class Journal:
-    """Writes the events of one session, without secrets; `notes` are sentences on what opening it had to mend."""
+    """Writes the events of one session, without secrets; `notes` are sentences on what opening it had to mend.
+
+    Whoever reads facts and records what follows from them holds `ledger` meanwhile.
+    """
 
     def __init__(
         self, home: Path, session: str, *, database: Database, audit: AuditLog | None, redaction: Redaction = NO_SECRETS
@@ -46,6 +49,7 @@ class Journal:
         self.session = session
         self.database = database
         self.notes: list[str] = []
+        self.ledger = asyncio.Lock()
         self._audit = audit
         self._listeners: list[Listener] = []
         self._order = asyncio.Lock()

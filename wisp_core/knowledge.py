@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from dataclasses import dataclass
 
 from wisp_core.errors import UsageError
-from wisp_core.events import EventData, FactRecorded
+from wisp_core.events import EventData, FactRecorded, TurnEnd
 from wisp_core.fact import SAID, TASK, Fact, FactScope, FactState, KnownFact
 from wisp_core.facts.assertion import Assertion, Source
 from wisp_core.facts.block import Tail, View, earlier_block, now_block, statements_left
@@ -65,7 +65,19 @@ class Knowledge:
         recalled = tuple(Recalled(passage.entry, passage.score, passage.why) for passage in found.passages)
         return Blocks(earlier or None, now or None, recalled, found.query)
 
-    async def learn(self, turn: int, outcome: Outcome) -> list[EventData]:
+    async def end_turn(self, turn: int, end: TurnEnd) -> None:
+        """Record how a turn ended, together with the facts that it gave (A4b).
+
+        Raises:
+            StorageError: it could not be written.
+        """
+        async with self.journal.ledger:
+            learnt = await self._learn(turn, Outcome(end.outcome))
+            facts = dict.fromkeys(event.fact for event in learnt if isinstance(event, FactRecorded))
+            ending = end.model_copy(update={"facts": list(facts)})
+            await self.journal.record_group(self.record, [*learnt, ending], turn=turn)
+
+    async def _learn(self, turn: int, outcome: Outcome) -> list[EventData]:
         """Return what a turn that ends so adds to the ledger: what its tools showed and what the person stated."""
         settings, active = self.settings.facts, self.record.active
         entries = [self.record.entries[number] for number in active if self.record.entries[number].turn == turn]
@@ -98,7 +110,7 @@ class Knowledge:
         if subject == SAID:
             raise UsageError("a statement is what you said in a prompt", "/fact takes any other subject")
         said = Assertion(subject, name, value, Source.PERSON)
-        return await self._record(self._assert(await self.facts(), [said]))
+        return await self._record(lambda facts: self._assert(facts, [said]))
 
     async def correct(self, id: str, value: str) -> list[Fact]:
         """Record that the person says `value` of what a fact is about, in its place, and return what was recorded.
@@ -109,14 +121,13 @@ class Knowledge:
             UsageError: there is no such fact, no value, or facts are off.
         """
         self._require_facts()
-        facts = await self.facts()
-        fact = next((fact for fact in facts if fact.id == id), None)
+        fact = next((fact for fact in await self.facts() if fact.id == id), None)
         if fact is None:
             raise UsageError(f"there is no fact {id[:60]} in this conversation", "/facts lists them")
         if not value.strip():
             raise UsageError("a fact needs a value", "a fact that is none is deleted")
         said = Assertion(fact.subject, fact.name, value, Source.PERSON, corrects=(id,))
-        return await self._record(self._assert(facts, [said]))
+        return await self._record(lambda facts: self._assert(facts, [said]))
 
     async def known(self, beside: Sequence[Fact] = ()) -> list[KnownFact]:
         """Return every fact, whatever became of it: those of one identity together, what stands first, then the newest.
@@ -147,7 +158,7 @@ class Knowledge:
         Raises:
             UsageError: there is no such fact, or it cannot be moved there.
         """
-        return await self._record(move_fact(await self.facts(), id, scope=scope, by=Source.PERSON))
+        return await self._record(lambda facts: move_fact(facts, id, scope=scope, by=Source.PERSON))
 
     def _require_facts(self) -> None:
         if not self.settings.facts.enabled:
@@ -159,10 +170,12 @@ class Knowledge:
     def _assert(self, facts: Sequence[Fact], assertions: Sequence[Assertion]) -> list[EventData]:
         return record_assertions(facts, assertions, rules=self._rules())
 
-    async def _record(self, events: Sequence[EventData]) -> list[Fact]:
-        if events:
-            await self.start()
-            await self.journal.record_each(self.record, events)
+    async def _record(self, change: Callable[[Sequence[Fact]], list[EventData]]) -> list[Fact]:
+        await self.start()
+        async with self.journal.ledger:
+            events = change(await self.facts())
+            if events:
+                await self.journal.record_each(self.record, events)
         ids = [event.fact for event in events if isinstance(event, FactRecorded)]
         return [self.record.facts[id] for id in ids if id in self.record.facts]
 

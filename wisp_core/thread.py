@@ -35,7 +35,7 @@ from wisp_core.store.contexts import Circumstances, write_context
 from wisp_core.store.outputs import Outputs
 from wisp_core.text import sound
 from wisp_core.turn.command import run_command
-from wisp_core.turn.loop import end_turn, run_turn
+from wisp_core.turn.loop import run_turn
 from wisp_core.turn.participants import Participants
 from wisp_core.turn.person import Person
 
@@ -71,6 +71,7 @@ class Thread:
         self._person = person
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | asyncio.Task[None] | None = None
+        self._unwanted = False  # whether the turn that is about to run was interrupted already
         self._backend = _open(furniture, model or record.model)
         self.knowledge = Knowledge(record, furniture.journal, furniture.settings, furniture.kinds, self._start)
         self.reader = Reader(record, furniture.journal.database, outputs=furniture.outputs)
@@ -95,6 +96,7 @@ class Thread:
         if not text.strip():
             raise UsageError("an empty prompt is not sent")
         async with self._order:
+            self._unwanted = False
             await self._prepare()
             turn = self.record.last_turn + 1
             await self._write(Prompt(text=sound(text)), turn)
@@ -107,6 +109,7 @@ class Thread:
             UsageError: the last turn ended well, or there is none.
         """
         async with self._order:
+            self._unwanted = False
             await self._prepare()
             turn = self.record.turns.get(self.record.last_turn)
             if turn is None or turn.outcome not in NO_REPLY:
@@ -149,7 +152,10 @@ class Thread:
         return said
 
     def cancel(self) -> bool:
-        """Interrupt the running turn, or the person's command; tell whether there was one."""
+        """Interrupt the turn that runs or is about to, or the person's command; tell whether there was one."""
+        if self._running is None and self.busy:
+            self._unwanted = True
+            return True
         if self._running is None or self._running.done() or self._running.cancelling():
             return False
         return self._running.cancel()
@@ -229,17 +235,19 @@ class Thread:
         open_turn = self.record.open_turn()
         if mend and open_turn is not None:
             abandoned = TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here")
-            await end_turn(self._parts(open_turn.number), abandoned)
+            await self.knowledge.end_turn(open_turn.number, abandoned)
 
     async def _run(self, turn: int) -> Outcome:
         running = asyncio.create_task(run_turn(self._parts(turn)), name=f"turn {turn}")
         self._running = running
+        if self._unwanted:
+            running.cancel()
         try:
             return await running
         except asyncio.CancelledError:
             # Cancelled before its first step, or a second time while its end was written: the turn must not stay open.
             if self.record.open_turn() is not None:
-                await end_turn(self._parts(turn), TurnEnd(outcome=Outcome.INTERRUPTED.value))
+                await self.knowledge.end_turn(turn, TurnEnd(outcome=Outcome.INTERRUPTED.value))
             return Outcome.INTERRUPTED
         finally:
             self._running = None

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Seq
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from wisp_core.events import Event, EventData, Live
-from wisp_core.records import JsonObject, Outcome, ThreadRecord
+from wisp_core.events import Event, EventData, Live, TurnEnd
+from wisp_core.records import JsonObject, ThreadRecord
 from wisp_core.requests import (
     Answer,
     Approval,
@@ -98,8 +98,8 @@ class Knowledge(Protocol):
         `without` are entries that are about to leave the literal turns.
         """
 
-    async def learn(self, turn: int, outcome: Outcome) -> list[EventData]:
-        """Return what a turn that ends so adds to what is known."""
+    async def end_turn(self, turn: int, end: TurnEnd) -> None:
+        """Record how a turn ended, together with what that adds to what is known."""
 
 
 class KeepContext(Protocol):
