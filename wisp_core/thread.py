@@ -124,9 +124,12 @@ class Thread:
             UsageError: it could not be run.
         """
         async with self._order:
+            self._unwanted = False
             await self._prepare()
             running = run_command(self._parts(self.record.last_turn + 1), command)
             self._running = asyncio.create_task(running, name="the person's command")
+            if self._unwanted:
+                self._running.cancel()
             try:
                 await self._running
             except asyncio.CancelledError:
