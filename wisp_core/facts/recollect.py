@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from wisp_core.facts.flat import flatten
-from wisp_core.facts.looking_up import query_words, stem, stems_of, words_of
+from wisp_core.facts.looking_up import query_words, stem, stems_held, stems_of, words_of
 from wisp_core.facts.rooms import BYTES_A_TOKEN, share_bytes
 from wisp_core.records import EntryKind
 from wisp_core.text import head_bytes
@@ -142,14 +142,19 @@ def recollect(
     chosen: dict[int, Recollected] = {}
     ranked = sorted(candidates, key=lambda candidate: (-_score(candidate), -candidate.passage.entry))
     # What the previous prompt alone would bring is for a request that finds nothing by its own words.
-    own = [candidate for candidate in ranked if search.bears(candidate.passage)]
-    # Best first, so that a long text is read only while there is room for it.
-    for candidate in own or ranked:
+    bearing = [(candidate, stems) for candidate in ranked if (stems := search.stems(candidate.passage))]
+    bearing = [(candidate, stems) for candidate, stems in bearing if not search.own.isdisjoint(stems)] or bearing
+    new = [candidate.passage.entry for candidate, stems in bearing if not search.told(candidate.passage, stems)]
+    oldest = min(new, default=0)
+    for candidate, stems in bearing:
+        # What a block says already is left out (O24), but for what came after a passage that would stand below it.
+        if search.told(candidate.passage, stems) and candidate.passage.entry <= oldest:
+            continue
         if len(chosen) >= limits.passages:
             break
         if room < _EXCERPT and len(candidate.passage.text) > 4 * _EXCERPT:
             continue  # the excerpt of a long text fills its room
-        lines = [line for line in search.lines(candidate) if line.entry not in chosen]
+        lines = [line for line in search.lines(candidate, stems) if line.entry not in chosen]
         # With the neighbour if both fit, else alone.
         for taken in (lines, lines[:1]):
             size = sum(len(line.line.encode()) + 1 for line in taken)
@@ -170,42 +175,26 @@ class _Search:
     shares: Mapping[str, float]
     shown: Mapping[int, str]
 
-    def lines(self, candidate: Candidate) -> list[Recollected]:
-        """Return the candidate's line and the one that comes along with it, nothing where it does not bear enough."""
+    def lines(self, candidate: Candidate, stems: frozenset[str]) -> list[Recollected]:
+        """Return the line of a candidate that holds these stems, and the one that comes along with it."""
         passage, beside = candidate.passage, candidate.beside
-        stems = self._stems(passage)
-        # What a block says already is left out (O24).
-        if not stems or (passage.entry in self.shown and stems <= stems_of(self.shown[passage.entry])):
-            return []
         matched = tuple(word for known, word in self.query.items() if known in stems)
         lines = [Recollected(passage.entry, _line(passage, stems), matched, _score(candidate))]
         if beside is not None and beside.entry not in self.literal and _is_short(passage):
             lines.append(Recollected(beside.entry, _line(beside, stems), (), 0.0, beside=passage.entry))
         return lines
 
-    def bears(self, passage: Passage) -> bool:
-        """Tell whether the passage bears on the request by a word of its own, in a block already or not."""
-        folded = passage.text.casefold()
-        return any(_may_hold(folded, known) for known in self.own) and not self.own.isdisjoint(self._stems(passage))
+    def told(self, passage: Passage, stems: frozenset[str]) -> bool:
+        """Tell whether a block says already what bears on the request."""
+        return passage.entry in self.shown and stems <= stems_of(self.shown[passage.entry])
 
-    def _stems(self, passage: Passage) -> frozenset[str]:
+    def stems(self, passage: Passage) -> frozenset[str]:
         """Return the query's stems that are in the passage, none where they are too few (O24)."""
-        # Most of what is not enough shows at a glance, which is much faster than all of its words.
-        folded = passage.text.casefold()
-        likely = [known for known in self.query if _may_hold(folded, known)]
-        if passage.entry in self.literal or not self._enough(likely):
+        if passage.entry in self.literal:
             return frozenset()
-        stems = frozenset(stems_of(passage.text) & self.query.keys())
-        return stems if self._enough(stems) else frozenset()
-
-    def _enough(self, stems: Collection[str]) -> bool:
+        stems = stems_held(passage.text, self.query)
         rare = any(self.shares.get(self.query[known], 1.0) < RARE_SHARE for known in stems)
-        return len(stems) >= WORDS_LEAST or rare
-
-
-def _may_hold(folded: str, known: str) -> bool:
-    """Tell whether a form of the word with this stem may be in a folded text: the stem of `cities` is `city`."""
-    return known.removesuffix("y") in folded
+        return stems if len(stems) >= WORDS_LEAST or rare else frozenset()
 
 
 def _score(candidate: Candidate) -> float:
