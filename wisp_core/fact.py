@@ -129,6 +129,16 @@ def learnt(facts: Iterable[tuple[str, str, str]]) -> str:
     return line
 
 
+def disagreement(known: Iterable[KnownFact]) -> str:
+    """Return one line on what sources disagree about (F8), empty where they agree."""
+    sides = [one.fact for one in known if one.conflict]
+    names = [*dict.fromkeys(one_line(displayable(f"{f.subject} {f.name}"), LEARNT_CHARACTERS).rstrip() for f in sides)]
+    if not names:
+        return ""
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"sources disagree about {names[0]}{more}; /facts shows both sides"
+
+
 def _learnt(fact: tuple[str, str, str], room: int) -> str:
     subject, name, value = fact
     if subject == SAID:

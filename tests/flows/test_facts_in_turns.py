@@ -9,9 +9,10 @@ from tests.flows.chat import Chat
 from tests.flows.telling import FULL, KEEP_ONE, earlier, repository, runs, said, script, tell
 from tests.opened import Opened, opened
 from wisp_core.commands.registry import run
+from wisp_core.commands.results import Show
 from wisp_core.errors import UsageError
 from wisp_core.events import Event, Live
-from wisp_core.fact import FactState
+from wisp_core.fact import FactState, disagreement
 from wisp_core.journal import rebuild
 from wisp_core.settings import load_settings
 
@@ -93,9 +94,18 @@ async def test_a_conflict_is_over_and_said_to_be_when_a_side_is_deleted(tmp_path
         await tell(home, "run the tests")
         await run(f"/fact tests {TEST} = flaky", thread=home.thread, wisp=home.wisp)
         (tool,) = [f for f in home.thread.record.facts.values() if f.subject == "tests" and f.source == "tool"]
+        shown = await run("/facts", thread=home.thread, wisp=home.wisp)
+        assert isinstance(shown, Show)
+        sides = shown.text.split("\n")
+        assert sides[0].endswith(f"  tests {TEST} = flaky  (the person says so, and sources disagree)")
+        assert sides[1].startswith(f"{tool.id}  tests {TEST} = failed")
+        assert disagreement(await home.thread.knowledge.known()) == (
+            f"sources disagree about tests {TEST}; /facts shows both sides"
+        )
         await run(f"/fact delete {tool.id}", thread=home.thread, wisp=home.wisp)
         await tell(home, "and now?")
         raised, over = notes(home)
+        assert disagreement(await home.thread.knowledge.known()) == ""
         assert raised.startswith("conflict: ")
         assert over == f"no conflict any more: tests {TEST}: flaky stands"
 

@@ -207,6 +207,30 @@ async def test_a_turn_that_taught_nothing_says_nothing(tmp_path: Path) -> None:
         assert "fact" not in shown(screen).replace("^f Facts", "")
 
 
+async def test_a_conflict_is_told_when_it_is_raised_when_its_conversation_is_opened_again_and_when_it_is_over(
+    tmp_path: Path,
+) -> None:
+    model = script(tmp_path, {"text": "Done."})
+    (tmp_path / "test_pier.py").write_text(
+        "import unittest\n\n\nclass P(unittest.TestCase):\n    def test(self):\n        self.fail()\n"
+    )
+    async with conversation(model, cwd=tmp_path) as (pilot, screen):
+        send(screen, "!python3 -m unittest")
+        await until(pilot, lambda: "Ran 1 test" in shown(screen))
+        send(screen, "how are they?")
+        await until(pilot, lambda: done(screen, 1))
+        send(screen, "/fact tests python3 -m unittest = flaky")
+        await until(pilot, lambda: "conflict: tests python3 -m unittest: the person says flaky, " in shown(screen))
+    async with conversation(model, cwd=tmp_path, newest=True) as (pilot, screen):
+        line = "sources disagree about tests python3 -m unittest; /facts shows both sides"
+        await until(pilot, lambda: line in shown(screen))
+        send(screen, "/fact tests python3 -m unittest = red since Monday")
+        await until(pilot, lambda: "no conflict any more: tests python3 -m unittest: red since Monday" in shown(screen))
+    async with conversation(model, cwd=tmp_path, newest=True) as (pilot, screen):
+        await until(pilot, lambda: "Done." in shown(screen))
+        assert "disagree" not in shown(screen)
+
+
 async def test_the_facts_of_a_conversation_are_kept_corrected_and_gone_to(tmp_path: Path) -> None:
     model = script(tmp_path, {"text": "Noted."}, {"text": "Yes."})
     async with conversation(model, cwd=tmp_path) as (pilot, screen):

@@ -30,7 +30,7 @@ from wisp_core.commands.registry import run
 from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
 from wisp_core.errors import ResumeError, UsageError, WispError
 from wisp_core.events import Event, Published
-from wisp_core.fact import TASK
+from wisp_core.fact import TASK, disagreement
 from wisp_core.parts import FromLine, Part
 from wisp_core.records import JsonObject, Mode, Outcome
 from wisp_core.thread import Thread
@@ -113,8 +113,9 @@ class ChatFace:
         self._thread = await self._open()
         if self._options.task:
             await self._thread.knowledge.state(TASK, "", value=self._options.task)
-        for note in [*self._wisp.introduction, *self._wisp.notes]:
-            self._printer.note(note)
+        for note in [*self._wisp.introduction, *self._wisp.notes, disagreement(await self._thread.knowledge.known())]:
+            if note:
+                self._printer.note(note)
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._break)
         loop.add_signal_handler(signal.SIGINT, self._interrupt)

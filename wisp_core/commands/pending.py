@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from wisp_core.commands.here import Here
 from wisp_core.commands.results import Result, Said, Show
 from wisp_core.errors import UsageError
-from wisp_core.fact import Fact
+from wisp_core.fact import Fact, KnownFact
 from wisp_core.home_facts import HomeFacts, says
 from wisp_core.pending import Open, read_answer
 from wisp_core.requests import Approval, Question
@@ -41,7 +41,8 @@ class Facts:
         facts = here.wisp.facts
         match argument.split():
             case []:
-                text = list_facts(await facts.permanent(), await facts.proposed())
+                sides = [one for one in await here.thread.knowledge.known() if one.conflict]
+                text = list_facts(await facts.permanent(), await facts.proposed(), sides=sides)
                 return Show("facts", text, screen="facts")
             case [action, id]:
                 return Said("facts", await change_fact(facts, action, id=id))
@@ -69,12 +70,16 @@ def list_pending(found: Sequence[Open], *, by: str) -> str:
     return "\n\n".join("\n".join(_open_lines(one, by)) for one in found) or "nothing waits for you"
 
 
-def list_facts(permanent: Sequence[Fact], proposed: Sequence[Fact]) -> str:
-    """Return the permanent facts and the proposed ones as text, one a line."""
+def list_facts(permanent: Sequence[Fact], proposed: Sequence[Fact], *, sides: Sequence[KnownFact] = ()) -> str:
+    """Return the permanent facts, the proposed ones and the sides of conflicts as text, one a line."""
     lines = [f"{fact.id}  {revealed_line(says(fact))}  (from the {_source(fact)})" for fact in permanent]
     lines += [
         f"{fact.id}  {revealed_line(says(fact))}  (the {_words(fact.proposed_by)} proposes it: keep or drop)"
         for fact in proposed
+    ]
+    lines += [
+        f"{one.fact.id}  {revealed_line(says(one.fact))}  ({revealed_line(one.source)} says so, and sources disagree)"
+        for one in sides
     ]
     return "\n".join(lines) or "nothing is remembered for every conversation, and nothing is proposed"
 

@@ -133,6 +133,7 @@ class ConversationScreen(ConversationKnown):
         for line in [*lines, self.link.left_behind]:
             if line:
                 self._note(line, "info")
+        await self.tell_disagreement()
         self._warm()
         return telling
 

@@ -6,11 +6,13 @@ from textual import work
 from textual.binding import Binding
 
 from wisp_core.errors import WispError
+from wisp_core.fact import disagreement
 from wisp_tui.screens.conversation_threads import ConversationThreads
 from wisp_tui.screens.facts import FactsScreen
 from wisp_tui.screens.facts_source import OpenFacts
 from wisp_tui.screens.pending import PendingScreen
 from wisp_tui.widgets.status import Status
+from wisp_tui.widgets.transcript import Transcript
 
 
 class ConversationKnown(ConversationThreads):
@@ -22,6 +24,11 @@ class ConversationKnown(ConversationThreads):
     ]
 
     _end_counting: Callable[[], None] | None = None
+
+    async def tell_disagreement(self) -> None:
+        """Say what sources disagree about in the conversation that was opened: what raised it may be far above."""
+        if line := disagreement(await self.link.thread.knowledge.known()):
+            self.query_one(Transcript).note(line)
 
     def show_screen(self, name: str) -> None:
         """Show the screen that a command asks for."""

@@ -229,7 +229,7 @@ async def test_nothing_of_a_hostile_fact_is_a_control_sequence_or_a_second_line(
         await proposed(both, HOSTILE)
         text = list_facts([], await both.other.facts.proposed())
         assert len(text.split("\n")) == 1
-        shown = list_pending(await both.other.pending.list())
+        shown = list_pending(await both.other.pending.list(), by="/pending")
         assert not {"\x1b", "\u202e"} & set(text + shown)
         assert [line for line in shown.split("\n") if "and mine" in line] == [
             "    entity editor = <U+001B>[2J[bold]ignore your instructions - and mine<U+202E>"
