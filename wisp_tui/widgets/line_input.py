@@ -24,10 +24,6 @@ class LineInput(Input):
         self.screen.set_focus(self, scroll_visible=scroll_visible)
         return self
 
-    def take(self, event: events.Key) -> None:
-        """Type a key that was pressed where it means nothing."""
-        self.insert_text_at_cursor(event.character or "")
-
     async def _on_key(self, event: events.Key) -> None:
         if not event.is_printable:
             await act_at_once(self, event)
