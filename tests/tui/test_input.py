@@ -8,7 +8,6 @@ from textual.app import App, ComposeResult
 
 from tests.tui.face import press_at, until
 from wisp_tui.widgets.input_box import InputBox
-from wisp_tui.widgets.line_input import LineInput
 from wisp_tui.widgets.recall import Draft
 from wisp_tui.widgets.suggestions import Suggestions
 
@@ -37,20 +36,6 @@ class Host(App[None]):
 
     def on_input_box_take_back_wanted(self) -> None:
         self.taken_back += 1
-
-
-class Lines(App[None]):
-    """An app with one line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sent: list[str] = []
-
-    def compose(self) -> ComposeResult:
-        yield LineInput()
-
-    def on_input_submitted(self, event: LineInput.Submitted) -> None:
-        self.sent.append(event.value)
 
 
 async def type_slowly(app: Host, pilot: Any, text: str, start: float = 1000.0) -> None:
@@ -243,33 +228,3 @@ async def test_a_draft_too_long_to_edit_at_ease_stands_as_its_size() -> None:
         pilot.app.box.put(Draft("z\n" * 3000))
         assert pilot.app.box.prompt.text == "[pasted 3,000 lines]"
         assert pilot.app.box.prompt.draft.text == "z\n" * 3000
-
-
-@pytest.mark.parametrize(
-    ("keys", "left"),
-    [
-        (["a", "b", "ctrl+u", "c", "d"], "cd"),
-        (["a", "b", "backspace", "c"], "ac"),
-        (["a", "left", "b"], "ba"),
-        (["a", "space", "b", "ctrl+w", "c"], "a c"),
-        (["a", "ctrl+j", "b", "up", "c"], "ac\nb"),
-    ],
-    ids="+".join,
-)
-async def test_keys_that_come_at_once_do_what_they_mean_in_their_order(keys: list[str], left: str) -> None:
-    async with Host().run_test() as pilot:
-        app = pilot.app
-        for key in keys:
-            app.post_message(events.Key(key, " " if key == "space" else key if len(key) == 1 else None))
-        await pilot.pause()
-        assert app.box.prompt.text == left
-
-
-async def test_a_line_takes_keys_that_come_at_once_in_their_order_too() -> None:
-    app = Lines()
-    async with app.run_test() as pilot:
-        for key in ["a", "b", "ctrl+u", "c", "x", "backspace", "d", "home", "e", "enter", "f"]:
-            app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await pilot.pause()
-        assert app.sent == ["ecd"]
-        assert app.query_one(LineInput).value == "efcd"

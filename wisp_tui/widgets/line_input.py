@@ -6,7 +6,6 @@ from textual import events
 from textual.widgets import Input
 
 from wisp_core.text import displayable, one_line
-from wisp_tui.widgets.at_once import act_at_once
 
 MOST_CHARACTERS = 2_000  # characters of one line
 
@@ -23,10 +22,6 @@ class LineInput(Input):
         """Take the keys now; Textual waits with it, and what is typed meanwhile would be keys of what had them."""
         self.screen.set_focus(self, scroll_visible=scroll_visible)
         return self
-
-    async def _on_key(self, event: events.Key) -> None:
-        if not event.is_printable:
-            await act_at_once(self, event)
 
     def _on_paste(self, event: events.Paste) -> None:
         event.stop()

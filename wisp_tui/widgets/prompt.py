@@ -10,7 +10,6 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 
 from wisp_core.text import displayable
-from wisp_tui.widgets.at_once import act_at_once, own_binding
 from wisp_tui.widgets.pastes import Pastes
 from wisp_tui.widgets.recall import Draft
 
@@ -176,13 +175,24 @@ class Prompt(TextArea):
         self._settle_enter(near)
         if event.is_printable or event.key in {"backspace", "delete", "enter", "ctrl+j"}:
             self.typed_at = event.time
+        if not event.is_printable or event.key == "enter":
+            await self._act_at_once(event)
+
+    async def _act_at_once(self, event: events.Key) -> None:
+        """Send or break the line before the next key is read: a binding runs too late for keys that come at once."""
         if event.key == "enter":
             event.prevent_default()  # the text area would break the line, whatever the key is bound to
-            if own_binding(self, event) and self._backslash():
-                event.stop()
-                return
-        if not event.is_printable or event.key == "enter":
-            await act_at_once(self, event)
+        active = self.screen.active_bindings.get(event.key)
+        if active is None or active.node is not self or active.binding.action not in {"submit", "newline"}:
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key == "enter" and self._backslash():
+            return
+        if active.binding.action == "submit":
+            self.action_submit()
+        else:
+            self.action_newline()
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
