@@ -60,13 +60,24 @@ def report_of(status: int, value: Any, *, text: str = "") -> Report:
     if isinstance(value, list) and value:
         value = value[0]
     outer = value if isinstance(value, dict) else {}
-    inner = outer.get("error", outer.get("detail", value))
+    inner = _unwrap(outer.get("error", outer.get("detail", value)))
     fields: dict[str, Any] = inner if isinstance(inner, dict) else outer
     messages = (fields.get("message"), fields.get("msg"), inner, outer.get("message"), text)
     message = next((m for m in messages if isinstance(m, str) and m.strip()), "")
     codes = tuple(str(f).lower() for f in (fields.get("code"), fields.get("type"), outer.get("type")) if f)
     stated = next((int(code) for code in codes if re.fullmatch(r"[45]\d\d", code)), status)
     return Report(stated if status < 400 else status, codes, message, fields, text)
+
+
+def _unwrap(inner: Any) -> Any:
+    """Return what a report says that a server passes on as text: Ollama puts llama.cpp's JSON into a string."""
+    if not isinstance(inner, str) or not inner.lstrip().startswith("{"):
+        return inner
+    try:
+        value = json.loads(inner)
+    except (ValueError, RecursionError):
+        return inner
+    return value.get("error", value) if isinstance(value, dict) else inner
 
 
 def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None = None) -> ModelError:
