@@ -51,12 +51,18 @@ class ToolSchema:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One request; `max_output` in tokens, None for the provider's own limit."""
+    """One request; `max_output` in tokens, None for the provider's own limit.
+
+    `stable` characters at the start of the first user message are the earlier block, which seldom changes. `effort` is
+    `low`, `medium` or `high`, empty for the provider's own; it counts where the provider has such a thing.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...] = ()
     max_output: int | None = None
     temperature: float | None = None
+    stable: int = 0
+    effort: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Container, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -42,8 +42,7 @@ Schema = TypeVar("Schema", bound=BaseModel)
 USAGE_SECONDS = 5.0
 """How long the usage may come after the answer's end was stated."""
 
-# What a server may not know, and how its refusal names it.
-_FEATURES = {
+FEATURES = {
     "return_progress": "return_progress",
     "stream_options": "stream_options|include_usage",
     "temperature": "temperature",
@@ -51,6 +50,7 @@ _FEATURES = {
     # Not where it names a part of one, as in `tools.0.function.name` or `["tools", 0]`: that is a fault of the tool.
     "tools": r"(?s)^(?!.*schema).*(?:\btools?\b(?![\"']?\s*[.,\[]\s*[\"']?\d)|tool[_ ]choice|function call)",
 }
+"""What a server may not know, and the pattern by which its refusal names it."""
 _UNKNOWN = re.compile(
     r"not (?:supported|permitted|allowed|implemented|available)|support|unknown|unrecogni[sz]ed|unexpected|extra"
     r"|requires?|invalid (?:parameter|argument|field)|additional propert",
@@ -269,12 +269,12 @@ class ChatBackend:
         return kind(f"{self.endpoint} {what}", hint, endpoint=self.endpoint)
 
 
-def find_refused(error: ModelError, body: JsonObject) -> str | None:
+def find_refused(error: ModelError, body: Container[str], *, features: Mapping[str, str] = FEATURES) -> str | None:
     """Return which optional part of the body the server does not know, by what it says; None where it is another."""
     text = error.detail
     if not _UNKNOWN.search(text):
         return None
-    named = (feature for feature, pattern in _FEATURES.items() if re.search(pattern, text, re.IGNORECASE))
+    named = (feature for feature, pattern in features.items() if re.search(pattern, text, re.IGNORECASE))
     return next((feature for feature in named if feature in body), None)
 
 

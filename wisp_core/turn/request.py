@@ -64,7 +64,9 @@ async def request_step(parts: Participants, step: int, *, blocks: Blocks, with_t
     await parts.write(_estimated(guess, measured.window))
     limit = _room(parts, measured)
     composed = await parts.write(_composed(parts, measured, step=step, blocks=blocks))
-    request = ModelRequest(measured.composition.messages, measured.schemas, max_output=limit)
+    composition = measured.composition
+    stable = len(composition.earlier or "")
+    request = ModelRequest(composition.messages, measured.schemas, max_output=limit, stable=stable)
     return await _send(parts, request, step=step, composed=composed)
 
 
