@@ -49,12 +49,18 @@ class Found:
 
 
 async def discover(
-    environ: Mapping[str, str], *, limit: float = LIMIT_SECONDS, keys: Mapping[str, str] = KEYS
+    environ: Mapping[str, str],
+    *,
+    limit: float = LIMIT_SECONDS,
+    places: Mapping[str, Endpoint] = WELL_KNOWN,
+    keys: Mapping[str, str] = KEYS,
 ) -> list[Found]:
-    """Return what is there, the first to be chosen first; it takes at most `limit` seconds and never raises."""
-    looks = [_look_ollama(environ), *(_look_local(name) for name in WELL_KNOWN)]
-    servers = await _within(limit, looks)
-    return servers + find_keys(environ, keys)
+    """Return what is there, the first to be chosen first; it never raises.
+
+    Servers are given at most `limit` seconds in all, and are not asked where that is 0.
+    """
+    looks = [_look_ollama(environ), *(_look_local(name, places[name].url) for name in places)]
+    return await _within(limit, looks) + find_keys(environ, keys)
 
 
 def find_keys(environ: Mapping[str, str], keys: Mapping[str, str] = KEYS) -> list[Found]:
@@ -102,9 +108,11 @@ def _host_and_port(place: str) -> tuple[str, int | None]:
 
 
 async def _within(limit: float, looks: Sequence[Awaitable[Found | None]]) -> list[Found]:
+    # A task that is cancelled before it began asks nobody.
     tasks = [asyncio.ensure_future(look) for look in looks]
     try:
-        await asyncio.wait(tasks, timeout=limit)
+        if limit > 0:
+            await asyncio.wait(tasks, timeout=limit)
     finally:
         for task in tasks:
             task.cancel()
@@ -125,8 +133,7 @@ async def _look_ollama(environ: Mapping[str, str]) -> Found | None:
     return Found("ollama", tuple(f"ollama/{name}" for name in names), why, url)
 
 
-async def _look_local(name: str) -> Found | None:
-    url = WELL_KNOWN[name].url
+async def _look_local(name: str, url: str) -> Found | None:
     root = url.removesuffix("/v1")
     # LM Studio tells in a call of its own which of its models is loaded and which is none for conversations.
     asked = [f"{root}/api/v0/models", f"{url}/models"] if name == "lm-studio" else [f"{url}/models"]

@@ -1,6 +1,7 @@
 """Gets models for an Ollama and lists those that it has."""
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Any
 
 from wisp_core.errors import BadRequestError, CutStreamError, ModelError, NoModelError
 from wisp_core.models.backend import Server
-from wisp_core.models.failures import failure, quote, report_of
+from wisp_core.models.failures import quote, report_of
 from wisp_core.models.ollama_wire import OnDisk, read_models
 from wisp_core.models.streams import LineReader
 from wisp_core.models.transport import Deadline, Transport
@@ -18,6 +19,7 @@ from wisp_core.text import displayable, one_line, sound
 SILENT_SECONDS = 900.0
 """How long a server may say nothing: it says nothing while it checks many gigabytes."""
 STATUS_SHOWN = 80
+_NOT_THERE = re.compile("file does not exist|manifest unknown|pull model manifest: 404")
 _AGAIN = "pull it again: it goes on where it stopped"
 
 
@@ -52,7 +54,7 @@ async def list_models(server: Server) -> tuple[OnDisk, ...]:
     return read_models(value)
 
 
-async def pull(server: Server, name: str, progress: Callable[[PullProgress], None]) -> None:
+async def pull(server: Server, name: str, *, progress: Callable[[PullProgress], None]) -> None:
     """Let an Ollama get the model `name`, telling every step; cancelling stops the server too.
 
     Raises:
@@ -73,14 +75,14 @@ async def pull(server: Server, name: str, progress: Callable[[PullProgress], Non
         for line in state.reader.finish():
             state.take(line, progress)
     except ModelError as error:
-        explained = state.explain(error)
-        if explained is error:
-            raise
-        raise explained from error
+        # Its own words about a prompt, or about trying again, would not fit.
+        if isinstance(error, CutStreamError) or _NOT_THERE.search(error.detail):
+            raise state.broken(error.detail) from error
+        raise
     finally:
         await transport.close()
     if not state.done:
-        raise CutStreamError(f"{server.shown} broke off the pull of `{quote(name)}`", _AGAIN, endpoint=server.shown)
+        raise state.broken()
 
 
 @dataclass(slots=True)
@@ -97,11 +99,12 @@ class _Pull:
         try:
             value: Any = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise CutStreamError("it answers with something that is no JSON", detail=sound(line[:2000])) from error
+            what = f"{self.endpoint} answers with something that is no JSON"
+            raise BadRequestError(what, "correct its url", detail=sound(line[:2000])) from error
         if not isinstance(value, dict):
             return
         if value.get("error"):
-            raise failure(self.endpoint, report_of(200, value))
+            raise CutStreamError("", detail=report_of(200, value).message)
         status = value.get("status")
         status = one_line(displayable(status), STATUS_SHOWN) if isinstance(status, str) else ""
         digest, total = value.get("digest"), read_count(value.get("total"))
@@ -115,23 +118,16 @@ class _Pull:
         completed, whole = (sum(each) for each in zip(*self.layers.values(), strict=True)) if self.layers else (0, 0)
         progress(PullProgress(status, completed, whole, layer, done, total if layer and total else 0))
 
-    def explain(self, error: ModelError) -> ModelError:
+    def broken(self, said: str = "") -> ModelError:
+        """Return what is told where it did not end well; `said` are the server's words."""
         shown = quote(self.name)
-        if "file does not exist" in error.detail or "manifest unknown" in error.detail:
+        if _NOT_THERE.search(said):
             where = f"no model is called `{shown}` where {self.endpoint} gets them"
-            return NoModelError(where, "see its library for the names", endpoint=self.endpoint, detail=error.detail)
-        if isinstance(error, CutStreamError):
-            said = f": {quote(report_of(200, _json(error.detail)).message)}" if error.detail else ""
-            what = f"{self.endpoint} broke off the pull of `{shown}`{said}"
-            return CutStreamError(what, _AGAIN, endpoint=self.endpoint, detail=error.detail)
-        return error
-
-
-def _json(detail: str) -> Any:
-    try:
-        return json.loads(detail.partition(": ")[2])
-    except (ValueError, RecursionError):
-        return detail
+            return NoModelError(where, "see its library for the names", endpoint=self.endpoint, detail=said)
+        why = f": {quote(said)}" if said else ""
+        return CutStreamError(
+            f"{self.endpoint} broke off the pull of `{shown}`{why}", _AGAIN, endpoint=self.endpoint, detail=said
+        )
 
 
 def _root(server: Server) -> str:
