@@ -3,8 +3,8 @@
 import difflib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from urllib.parse import urlsplit
 
@@ -18,6 +18,10 @@ from wisp_core.text import revealed, shorten
 EMBEDDED = "embedded/smollm2-135m"
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
+ANTHROPIC_URL = "https://api.anthropic.com/v1"
+ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
+PROVIDERS = {"openai": (OPENAI_URL, OPENAI_KEY, "chat"), "anthropic": (ANTHROPIC_URL, ANTHROPIC_KEY, "anthropic")}
+"""The providers that need a key: url, environment variable, and the API where the catalogue names no other."""
 
 DEMONSTRATION = (
     "SmolLM2-135M is a small demonstration model that cannot use tools; to connect a real one, name its server under "
@@ -25,9 +29,11 @@ DEMONSTRATION = (
 )
 """What the embedded model says of itself in a conversation's first line (M6)."""
 
-FORMS = "local/NAME, local/NAME/MODEL, openai/NAME, embedded/smollm2-135m, embedded/PATH or scripted:FILE"
+FORMS = (
+    "local/NAME, local/NAME/MODEL, openai/NAME, anthropic/NAME, embedded/smollm2-135m, embedded/PATH or scripted:FILE"
+)
 
-_LATER = {"ollama": "api chat at http://127.0.0.1:11434/v1", "anthropic": "a server with api chat"}
+_LATER = {"ollama": "api chat at http://127.0.0.1:11434/v1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +71,8 @@ def parse_model(name: str) -> ModelName:
         place, _, model = rest.partition("/")
         if place:
             return ModelName("local", place, model)
-    if provider == "openai" and rest:
-        return ModelName("openai", "", rest)
+    if provider in ("openai", "anthropic") and rest:
+        return ModelName(provider, "", rest)
     if provider == "embedded" and rest:
         return ModelName("embedded", rest)
     near = difflib.get_close_matches(name, [EMBEDDED, *known()], n=1, cutoff=0.6)
@@ -107,17 +113,23 @@ def open_backend(model: str, settings: Settings, *, environ: Mapping[str, str]) 
         from wisp_core.models.embedded import open_embedded  # off the start-up path: it loads httpx
 
         return open_embedded(model, settings, weights=None if model.strip() == EMBEDDED else name.place)
+    from wisp_core.models.anthropic import AnthropicBackend  # off the start-up path: it loads httpx
     from wisp_core.models.openai import ChatBackend, Profile  # off the start-up path: it loads httpx
+    from wisp_core.models.responses import ResponsesBackend  # off the start-up path: it loads httpx
 
+    kinds: Mapping[str, Callable[..., ModelBackend]]
+    kinds = {"chat": ChatBackend, "anthropic": AnthropicBackend, "responses": ResponsesBackend}
     facts = find(model)
-    if name.provider == "openai":
-        server = Server(OPENAI_URL, _key(environ, OPENAI_KEY, needed_by=model), timeouts=settings.timeouts)
-        profile = Profile(catalogued=facts.get("window"), probes=False, output_key="max_completion_tokens")
-        return ChatBackend(model, server, model=name.model, profile=profile)
+    profile = Profile(catalogued=facts.get("window"), most_output=facts.get("output"))
+    if name.provider in PROVIDERS:
+        url, variable, api = PROVIDERS[name.provider]
+        server = Server(url, _key(environ, variable, needed_by=model), timeouts=settings.timeouts)
+        profile = replace(profile, probes=False, output_key="max_completion_tokens")
+        return kinds[facts.get("api", api)](model, server, model=name.model, profile=profile)
     server = open_server(name.place, settings, environ=environ)
     endpoint = settings.endpoints[name.place]
-    profile = Profile(window=endpoint.window, catalogued=facts.get("window"))
-    return ChatBackend(model, server, model=name.model or endpoint.model, profile=profile)
+    profile = replace(profile, window=endpoint.window)
+    return kinds[endpoint.api](model, server, model=name.model or endpoint.model, profile=profile)
 
 
 def open_server(place: str, settings: Settings, *, environ: Mapping[str, str]) -> Server:
@@ -151,7 +163,7 @@ def _endpoint(name: str, settings: Settings) -> Endpoint:
         near = difflib.get_close_matches(name, settings.endpoints, n=1, cutoff=0)
         hint = f"did you mean `local/{near[0]}`?" if near else 'name its url under "endpoints" in config.json'
         raise NoModelError(f"no endpoint is named `{name}`", hint)
-    if endpoint.api != "chat":
+    if endpoint.api == "ollama":
         raise NoModelError(f"endpoints.{name}.api is `{endpoint.api}`, not served yet by this wisp", "use `chat`")
     return endpoint
 
