@@ -181,7 +181,7 @@ class OllamaBackend:
             body["tools"] = write_tools(request.tools)
         if "thinking" in (self._model.about.can or ()):
             # A form is kept to only after the thinking, which a judgement does not need.
-            body["think"] = (self._profile.effort or True) if schema is None else False
+            body["think"] = (request.effort or True) if schema is None else False
         if schema is not None and guided:
             body["format"] = schema.model_json_schema()
         return {key: value for key, value in body.items() if key not in self._refused}

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from wisp_core.errors import BadRequestError, NoModelError
+from wisp_core.errors import BadRequestError, NoModelError, OverloadedError
 from wisp_core.models.backend import Server
 from wisp_core.models.ollama_window import free_memory, size_window
 from wisp_core.models.ollama_wire import About, Running, full_name, read_about, read_models, read_running
@@ -19,12 +19,11 @@ from wisp_core.requests import Window
 class OllamaProfile:
     """What is wanted of a model: its `window` in tokens, how long it stays loaded (`keep_alive`, such as `30m`).
 
-    `effort` is `low`, `medium` or `high`. What is not given is left to the server and to what the memory allows.
+    What is not given is left to the server and to what the memory allows.
     """
 
     window: int | None = None
     keep_alive: str | None = None
-    effort: str = ""
 
 
 class OllamaModel:
@@ -140,8 +139,8 @@ class OllamaModel:
         return next((model for model in models if full_name(model.name) == wanted), None)
 
     async def _ask(self, method: str, path: str, *, body: JsonObject | None = None) -> Any:
-        """Return what a question about the server gets, None where it does not know the question."""
+        """Return what a question about the server gets, None where it does not know it or does not answer it now."""
         try:
             return await self.transport.ask(method, f"{self.url}{path}", body=body)
-        except (NoModelError, BadRequestError):
+        except (NoModelError, BadRequestError, OverloadedError):
             return None

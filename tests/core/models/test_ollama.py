@@ -217,8 +217,8 @@ async def test_one_connection_is_kept_for_all_requests(ollama, backend):
 
 async def test_thinking_is_asked_for_where_the_model_can_and_a_refusal_is_remembered():
     async with FakeOllama(can=("completion", "thinking")) as ollama:
-        backend = connect(ollama, effort="high")
-        await ask(backend)
+        backend = connect(ollama)
+        await ask(backend, prompt(effort="high"))
         assert ollama.requests[0].body["think"] == "high"
         ollama.rejects = ["think"]
         for _ in range(2):

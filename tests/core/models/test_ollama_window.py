@@ -150,14 +150,27 @@ async def test_a_server_that_never_tells_what_it_runs_is_asked_to_load_once():
         await backend.close()
 
 
-async def test_a_server_that_only_chats_is_enough():
+@pytest.mark.parametrize("said", [(404, "404 page not found"), (200, "<html>"), (200, [7])])
+async def test_a_server_that_only_chats_is_enough(said):
     async with FakeOllama() as ollama:
         for path in ("/api/tags", "/api/show", "/api/ps", "/api/generate"):
-            ollama.failures[path] = (404, "404 page not found")
+            ollama.failures[path] = said
         backend = connect(ollama)
         assert text(await ask(backend)) == "ok"
         assert (await backend.window()).source == "assumed"
         assert windows(ollama) == [LEAST_TOKENS]
+        await backend.close()
+
+
+async def test_a_server_that_does_not_tell_of_itself_now_still_answers():
+    async with FakeOllama() as ollama:
+        for path in ("/api/tags", "/api/show", "/api/ps"):
+            ollama.failures[path] = (503, {"error": "busy"})
+        backend = connect(ollama)
+        assert text(await ask(backend)) == "ok"
+        ollama.failures.clear()
+        await ask(backend)
+        assert await backend.window() == Window(LEAST_TOKENS, "server")
         await backend.close()
 
 
