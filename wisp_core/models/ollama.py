@@ -1,6 +1,5 @@
 """One model behind an Ollama, by its own API: the one that can set the window and refuse instead of cutting."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
@@ -49,7 +48,6 @@ class OllamaBackend:
         self._profile = profile
         self._refused: set[str] = set()
         self._thinks_first = False
-        self._warming: asyncio.Task[None] | None = None
 
     async def window(self) -> Window | None:
         """Return the window with its source: config, else what is allocated now, else sized; None without a server."""
@@ -60,11 +58,10 @@ class OllamaBackend:
         return self._model.window
 
     async def warm(self) -> None:
-        """Let the server begin to load the model; a failure is told by the first request."""
+        """Let the server load the model, and see the window that it gives; a failure is told by the first request."""
         with suppress(ModelError):
             await self._look()
-            if self._warming is None and await self._model.must_load():
-                self._warming = asyncio.create_task(self._warm())
+            await self._model.load()
 
     async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int | None:
         """Return None: an Ollama counts only what it also answers."""
@@ -91,15 +88,8 @@ class OllamaBackend:
         return await read_guided(answer, schema, endpoint=self.endpoint)
 
     async def close(self) -> None:
-        """Close the connections; a load that goes on is given up."""
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.gather(self._warming, return_exceptions=True)
+        """Close the connections."""
         await self._model.transport.close()
-
-    async def _warm(self) -> None:
-        with suppress(ModelError):
-            await self._model.load()
 
     async def _answer(self, request: ModelRequest, schema: type[BaseModel] | None) -> AsyncGenerator[ModelEvent, None]:
         try:

@@ -65,6 +65,7 @@ async def test_a_server_that_allocates_less_than_asked_is_noticed_before_the_pro
         backend = connect(ollama, window=16384)
         if warmed:
             await backend.warm()
+            assert await backend.window() == Window(4096, LESS)
         assert text(await ask(backend)) == "ok"
         assert await backend.window() == Window(4096, LESS)
         await ask(backend)
@@ -185,14 +186,24 @@ async def test_a_load_that_fails_is_told_by_the_request_and_not_by_warming():
         await backend.close()
 
 
-async def test_closing_while_the_model_loads_gives_the_load_up():
+async def test_warming_ends_with_the_model_loaded_and_a_request_meanwhile_waits_for_the_same_load():
+    async with FakeOllama() as ollama:
+        backend = connect(ollama, window=8192)
+        await asyncio.gather(backend.warm(), ask(backend))
+        assert ollama.loads == [8192]
+        assert ollama.paths.count("/api/generate") == 1
+        await backend.close()
+
+
+async def test_cancelling_the_warming_gives_the_load_up():
     async with FakeOllama() as ollama, Slow(ollama) as gate:
         backend = connect(ollama)
-        await backend.warm()
+        task = asyncio.create_task(backend.warm())
         await asyncio.wait_for(gate.arrived.wait(), 5)
         assert (await backend.window()).tokens >= LEAST_TOKENS
-        await backend.close()
+        task.cancel()
         await asyncio.wait_for(gate.left.wait(), 5)
+        await backend.close()
 
 
 async def test_cancelling_while_the_model_loads_gives_the_load_up():
