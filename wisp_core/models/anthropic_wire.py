@@ -220,15 +220,16 @@ class MessageReader:
 
         The output's count grows from event to event; some servers tell of the prompt only at the end.
         """
-        given = _object(holder.get("usage"))
-        self._counts |= {name: count for name in _COUNTS if (count := read_count(given.get(name)))}
-        counts = self._counts
-        prompt = sum(counts.get(name, 0) for name in _COUNTS[:3])
+        given, counts = _object(holder.get("usage")), self._counts
+        for name in _COUNTS:
+            count = read_count(given.get(name))
+            if count is not None:
+                counts[name] = count or counts.get(name, 0)
+        prompt, completion = sum(counts.get(name, 0) for name in _COUNTS[:3]), counts.get("output_tokens")
         if not prompt:
             return None
-        cached = counts.get("cache_read_input_tokens", read_count(given.get("cache_read_input_tokens")))
-        completion = counts.get("output_tokens", read_count(given.get("output_tokens")))
-        return Usage(prompt, completion, prompt + completion if completion is not None else None, cached)
+        total = prompt + completion if completion is not None else None
+        return Usage(prompt, completion, total, counts.get("cache_read_input_tokens"))
 
 
 def _object(value: Any) -> JsonObject:
