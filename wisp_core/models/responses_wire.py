@@ -93,7 +93,7 @@ class ResponseReader:
                 return self._begin(event, _object(event.get("item")))
             case "response.function_call_arguments.delta":
                 return self._argue(event, _said(event.get("delta")))
-            case "response.function_call_arguments.done" if event.get("output_index") not in self._argued:
+            case "response.function_call_arguments.done" if _index(event) not in self._argued:
                 return self._argue(event, _said(event.get("arguments")))
             case "response.output_item.done":
                 return self._finish_item(event, _object(event.get("item")))
@@ -155,7 +155,7 @@ class ResponseReader:
         calls = [self._finish_item({"output_index": at}, item) for at, item in enumerate(items)]
         return Chunk(
             text="" if self._said else "".join(_read_text(item) for item in items),
-            reasoning="" if self._thought else "\n\n".join(_read_summary(item) for item in items).strip(),
+            reasoning="" if self._thought else "\n\n".join(filter(None, map(_read_summary, items))),
             calls=[call for chunk in calls for call in chunk.calls or ()] or None,
             finish=reason,
             usage=read_usage(response),
