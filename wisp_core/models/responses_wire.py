@@ -34,7 +34,7 @@ def write_input(messages: Sequence[Message]) -> list[JsonObject]:
             items.append({"type": "function_call_output", "call_id": message.call_id, "output": output})
             continue
         if text.strip():
-            items.append({"role": message.role.value, "content": text})
+            items.append({"type": "message", "role": message.role.value, "content": text})
         items += [_write_call(call) for call in message.calls]
     return items
 

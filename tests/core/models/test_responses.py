@@ -68,7 +68,7 @@ async def test_a_reply_streams_with_usage_and_end_and_is_not_stored(provider, ba
     assert usage(found) == Usage(40, 5, 45, 32)
     body = provider.requests[0].body
     assert (body["store"], body["instructions"], body["model"]) == (False, "Be brief.", "fake")
-    assert body["input"] == [{"role": "user", "content": "hello"}]
+    assert body["input"] == [{"type": "message", "role": "user", "content": "hello"}]
     assert not {"tools", "reasoning", "text", "max_output_tokens", "temperature"} & set(body)
 
 
@@ -97,13 +97,13 @@ async def test_calls_come_whole_and_a_conversation_with_them_is_taken(provider, 
     body = provider.requests[1].body
     assert (body["max_output_tokens"], body["temperature"]) == (LEAST_OUTPUT, 0.5)
     assert body["input"] == [
-        {"role": "user", "content": "read\ufffd a\ufffd"},
-        {"role": "assistant", "content": "I look."},
+        {"type": "message", "role": "user", "content": "read\ufffd a\ufffd"},
+        {"type": "message", "role": "assistant", "content": "I look."},
         {"type": "function_call", "call_id": "c1", "name": "read_file", "arguments": '{"path": "a"}'},
         {"type": "function_call", "call_id": "c2", "name": "r_n", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c1", "output": "(no output)"},
         {"type": "function_call_output", "call_id": "c2", "output": "done"},
-        {"role": "user", "content": "and now?"},
+        {"type": "message", "role": "user", "content": "and now?"},
     ]
 
 
