@@ -15,7 +15,7 @@ from wisp_core import __version__
 from wisp_core.audit.files import list_files, session_lives
 from wisp_core.audit.verify import verify
 from wisp_core.errors import HomeError, NoModelError, SettingsError
-from wisp_core.models.catalogue import choose
+from wisp_core.models.catalogue import choose, look_around
 from wisp_core.models.survey import survey
 from wisp_core.records import JsonObject
 from wisp_core.redaction import Redaction, find_secrets
@@ -171,7 +171,7 @@ def _without_effect(settings: Settings, traced: Mapping[str, Any]) -> Iterator[s
 
 async def _models(settings: Settings) -> list[Finding]:
     try:
-        choice = choose(settings, os.environ)
+        choice = choose(settings, await look_around(settings, os.environ))
     except NoModelError as error:
         return [Finding("model", error.sentence(), wrong=True)]
     found = [Finding("model", f"{choice.model} is used: {choice.why}")]

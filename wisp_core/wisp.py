@@ -20,14 +20,15 @@ from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
 from wisp_core.home_facts import HomeFacts
 from wisp_core.journal import Journal, rebuild
 from wisp_core.library import Library, carried_sessions
-from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, Choice, choose
+from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, Choice, choose, look_around
 from wisp_core.pending import Pending
 from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, Mode, ThreadRecord
 from wisp_core.redaction import Redaction, find_secrets
 from wisp_core.resources import read
-from wisp_core.settings import Settings, home_path, leaves, load_settings, remember_rule, trace_settings
+from wisp_core.settings import Settings, home_path, leaves, load_settings, trace_settings
+from wisp_core.settings_file import remember_rule
 from wisp_core.store.desk import Desk
 from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
@@ -119,7 +120,7 @@ class Wisp:
         read_rules(Mode(settings.mode), settings.permissions)
         ProtectedPaths(home, patterns=settings.protected_paths)
         check_names([*(only_tools or ()), *settings.tools.disabled])
-        choice = choose(settings, os.environ)
+        choice = choose(settings, await look_around(settings, os.environ))
         redaction = _secrets(settings)
         settings = settings.model_copy(update={"instructions": redaction.text(settings.instructions)})
         journal = await Journal.open(home, settings, redaction=redaction)

@@ -141,7 +141,7 @@ STOP = {"type": "message_stop"}
 PING = {"type": "ping"}
 
 
-def block(index, first, deltas):
+def block(index, first, *, deltas):
     """Return the events of one block."""
     yield {"type": "content_block_start", "index": index, "content_block": first}
     for delta in deltas:
@@ -152,7 +152,7 @@ def block(index, first, deltas):
 def message(*blocks, counts=None, reason=None, output=2):
     """Return the events of a whole message."""
     calls = any(first["type"] == "tool_use" for first, _ in blocks)
-    inner = [event for at, (first, deltas) in enumerate(blocks) for event in block(at, first, deltas)]
+    inner = [event for at, (first, deltas) in enumerate(blocks) for event in block(at, first, deltas=deltas)]
     return [start(counts), PING, *inner, end(reason or ("tool_use" if calls else "end_turn"), output), STOP]
 
 

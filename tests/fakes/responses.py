@@ -48,7 +48,7 @@ class FakeResponses(FakeStreaming):
         """Return events as bytes, each under its name and with its number; there is no `[DONE]`."""
         return events(values)
 
-    def report(self, status, what, code=None):
+    def report(self, status, what, *, code=None):
         """Return a refusal as it goes out."""
         kind = "invalid_request_error"
         return status, {"error": {"message": what, "type": kind, "param": None, "code": code}}
@@ -65,10 +65,12 @@ class FakeResponses(FakeStreaming):
     def decline(self, seen):
         """Return how a request that breaks no rule is refused, None where it is taken."""
         if self.key and seen.headers["authorization"] != f"Bearer {self.key}":
-            return self.report(401, "Incorrect API key provided", "invalid_api_key")
+            return self.report(401, "Incorrect API key provided", code="invalid_api_key")
         over = "Your input exceeds the context window of this model. Please adjust your input and try again."
         return (
-            self.report(400, over, "context_length_exceeded") if len(json.dumps(seen.body)) // 4 > self.window else None
+            self.report(400, over, code="context_length_exceeded")
+            if len(json.dumps(seen.body)) // 4 > self.window
+            else None
         )
 
 

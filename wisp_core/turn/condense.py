@@ -15,7 +15,7 @@ FAIL_FAST = "fail-fast"
 
 
 async def condense_when_due(parts: Participants, blocks: Blocks) -> Blocks:
-    """Condense what stands before the turn where the request would pass the budget of a known window (C5).
+    """Condense what stands before the turn where the request would pass the budget (C5).
 
     Returns the blocks that the request then has.
     """
@@ -23,7 +23,8 @@ async def condense_when_due(parts: Participants, blocks: Blocks) -> Blocks:
     if settings.policy == FAIL_FAST or not _droppable(parts):
         return blocks
     measured = await measure_request(parts, blocks)
-    if measured.window is None or measured.measurement.tokens < _budget(settings, measured.window):
+    budget = _budget(settings, measured.window)
+    if not budget or measured.measurement.tokens < budget:
         return blocks
     return await condense(parts, reason="budget", before=measured)
 
@@ -63,7 +64,11 @@ async def condense(parts: Participants, *, reason: str, before: Measured) -> Blo
 
 
 def _budget(settings: Context, window: Window | None) -> int:
-    return 0 if window is None else share_tokens(settings.budget, window.tokens)
+    """Return the tokens over which a request is condensed; none where neither window nor limit is known."""
+    limits = [] if settings.compaction_limit is None else [settings.compaction_limit]
+    if window is not None:
+        limits.append(share_tokens(settings.budget, window.tokens))
+    return min(limits, default=0)
 
 
 def _droppable(parts: Participants) -> tuple[int, ...]:

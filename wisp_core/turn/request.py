@@ -8,8 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from wisp_core.composer.estimate import estimate, output_limit
+from wisp_core.condensing.silent_cut import seems_cut, tell_cut
 from wisp_core.errors import ContextOverflowError, ModelError, RateLimitedError, Sizes
-from wisp_core.events import ContextEstimated, RequestComposed, RequestRetried, Response, SegmentData, UsageData
+from wisp_core.events import (
+    ContextEstimated,
+    ErrorHappened,
+    RequestComposed,
+    RequestRetried,
+    Response,
+    SegmentData,
+    UsageData,
+)
 from wisp_core.records import Usage, new_call_id
 from wisp_core.requests import (
     Blocks,
@@ -66,8 +75,24 @@ async def request_step(parts: Participants, step: int, *, blocks: Blocks, with_t
     composed = await parts.write(_composed(parts, measured, step=step, blocks=blocks))
     composition = measured.composition
     stable = len(composition.earlier or "")
-    request = ModelRequest(composition.messages, measured.schemas, max_output=limit, stable=stable)
-    return await _send(parts, request, step=step, composed=composed)
+    effort = parts.settings.effort
+    request = ModelRequest(composition.messages, measured.schemas, max_output=limit, stable=stable, effort=effort)
+    reported = parts.backend.name in parts.record.reports
+    response = await _send(parts, request, step=step, composed=composed)
+    if reported:
+        await _watch_prompt(parts, measured, response)
+    return response
+
+
+async def _watch_prompt(parts: Participants, measured: Measured, response: Response) -> None:
+    """Tell of a prompt that the server seems to have cut; before its first report nothing can be compared (C27)."""
+    sent, window = measured.measurement.tokens, measured.window
+    read = response.usage.prompt if response.usage else None
+    if read is None or not seems_cut(sent, read, window=window.tokens if window else None):
+        return
+    text = tell_cut(sent, read)
+    parts.tell("note", kind="cut", text=text)
+    await parts.write(ErrorHappened(kind="prompt cut", message=text, endpoint=parts.backend.endpoint))
 
 
 def _room(parts: Participants, measured: Measured) -> int | None:

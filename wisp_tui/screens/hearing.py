@@ -12,7 +12,7 @@ from wisp_tui.widgets.transcript import Transcript
 
 IDLE = "ready"
 LOADING = "loading the model"
-NOTE_KINDS = {"error": "error", "overflow": "warning", "retry": "warning"}
+NOTE_KINDS = {"error": "error", "overflow": "warning", "cut": "warning", "retry": "warning"}
 QUIET = frozenset({"loading", "prompt"})  # notes that only the status line tells
 
 
