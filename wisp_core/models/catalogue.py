@@ -141,33 +141,25 @@ def open_backend(model: str, settings: Settings, *, environ: Mapping[str, str]) 
         from wisp_core.models.embedded import open_embedded  # off the start-up path: it loads httpx
 
         return open_embedded(model, settings, weights=None if model.strip() == EMBEDDED else name.place)
-    facts, known_window = find(model, settings), _given(model, settings).window
+    facts = find(model, settings) | {"configured": _given(model, settings).window}
     if name.provider == "ollama":
         server = Server(ollama_url(environ), timeouts=settings.timeouts)
-        return _open(name.provider, model, server, name=name.model, facts=facts, window=known_window)
+        return _open(model, server, api="ollama", name=name.model, facts=facts)
     if name.provider in PROVIDERS:
         provider = PROVIDERS[name.provider]
         server = Server(provider.url, _key(environ, provider.variable, needed_by=model), timeouts=settings.timeouts)
-        return _open(
-            facts.get("api", provider.api), model, server, name=name.model, facts=facts, window=known_window, ours=False
-        )
+        return _open(model, server, api=facts.get("api", provider.api), name=name.model, facts=facts, hosted=True)
     server = open_server(name.place, settings, environ=environ)
     endpoint = find_endpoint(name.place, settings)
-    named = name.model or endpoint.model
-    return _open(endpoint.api, model, server, name=named, facts=facts, window=known_window or endpoint.window)
+    facts["configured"] = facts["configured"] or endpoint.window
+    return _open(model, server, api=endpoint.api, name=name.model or endpoint.model, facts=facts)
 
 
 def _open(
-    api: str,
-    model: str,
-    server: Server,
-    *,
-    name: str | None,
-    facts: JsonObject,
-    window: int | None,
-    ours: bool = True,
+    model: str, server: Server, *, api: str, name: str | None, facts: JsonObject, hosted: bool = False
 ) -> ModelBackend:
-    """Return the backend of the model that the server calls `name`; one that is not `ours` is not asked of itself."""
+    """Return the backend of the model that the server calls `name`; a `hosted` one is not asked about itself."""
+    window = facts["configured"]
     if api == "ollama":
         from wisp_core.models.ollama import OllamaBackend  # off the start-up path: it loads httpx
         from wisp_core.models.ollama_model import OllamaProfile  # off the start-up path: it loads httpx
@@ -182,9 +174,9 @@ def _open(
     profile = Profile(
         window=window,
         catalogued=facts.get("window"),
-        probes=ours,
+        probes=not hosted,
         tools=facts.get("tools", True),
-        output_key="max_tokens" if ours else "max_completion_tokens",
+        output_key="max_completion_tokens" if hosted else "max_tokens",
         most_output=facts.get("output"),
         effort=facts.get("effort", False),
     )

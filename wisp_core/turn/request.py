@@ -80,11 +80,11 @@ async def request_step(parts: Participants, step: int, *, blocks: Blocks, with_t
     reported = parts.backend.name in parts.record.reports
     response = await _send(parts, request, step=step, composed=composed)
     if reported:
-        await _watch_prompt(parts, measured, response)
+        await _watch_prompt(parts, measured, response=response)
     return response
 
 
-async def _watch_prompt(parts: Participants, measured: Measured, response: Response) -> None:
+async def _watch_prompt(parts: Participants, measured: Measured, *, response: Response) -> None:
     """Tell of a prompt that the server seems to have cut; before its first report nothing can be compared (C27)."""
     sent, window = measured.measurement.tokens, measured.window
     read = response.usage.prompt if response.usage else None
