@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,9 @@ def _children() -> set[int]:
         return {child.pid for child in psutil.Process().children()}
     found: set[int] = set()
     for task in tasks.glob("*/children"):
-        found |= {int(pid) for pid in task.read_text().split()}
+        # A thread may end between being listed and being read.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            found |= {int(pid) for pid in task.read_text().split()}
     return found
 
 

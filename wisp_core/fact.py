@@ -92,13 +92,14 @@ class KnownFact:
     """A fact as the person is shown it, with its `source` in words.
 
     Of its identity it `stands` where it is what the model is told, or what another source says instead of that; with
-    more than one of these the identity is in `conflict`.
+    more than one of these the identity is in `conflict`. One that is not `here` is another thread's.
     """
 
     fact: Fact
     source: str
     stands: bool = False
     conflict: bool = False
+    here: bool = True
 
 
 # What a line on what was learnt takes at most, in cells of a terminal, and characters of one fact in it.
@@ -112,7 +113,7 @@ def learnt(facts: Iterable[tuple[str, str, str]]) -> str:
 
     Of a path it names the file alone; past the room it says how many more there are.
     """
-    said = [_learnt(*fact) for fact in facts]
+    said = [_learnt(fact) for fact in facts]
     if not said:
         return ""
     line = f"{len(said)} fact{'s' if len(said) > 1 else ''}: {said[0]}"
@@ -125,7 +126,8 @@ def learnt(facts: Iterable[tuple[str, str, str]]) -> str:
     return line
 
 
-def _learnt(subject: str, name: str, value: str) -> str:
+def _learnt(fact: tuple[str, str, str]) -> str:
+    subject, name, value = fact
     if subject == SAID:
         name = ""
     elif name.startswith("/"):

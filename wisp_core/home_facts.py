@@ -48,7 +48,6 @@ class HomeFacts:
         self._table = table
         self._limits = limits
         self._settling = asyncio.Lock()
-        self._changing = asyncio.Lock()
 
     async def permanent(self) -> list[Fact]:
         """Return the permanent facts that are current, oldest first."""
@@ -118,7 +117,7 @@ class HomeFacts:
                 if row.kind != FACT or row.thread != record.id or row.answer is None:
                     continue
                 try:
-                    await self._record(record, row.target, Order(row.answer[DO]))
+                    await self._record(record, row.target, order=Order(row.answer[DO]))
                 except UsageError as refused:
                     # It was done before a crash, or something else became of the fact meanwhile.
                     data = {"kind": "info", "text": refused.sentence()}
@@ -132,7 +131,7 @@ class HomeFacts:
     async def _change(self, id: str, order: Order) -> str:
         fact = await self._find(id)
         if fact.thread in self._taken:
-            await self._record(self._taken[fact.thread], id, order)
+            await self._record(self._taken[fact.thread], id, order=order)
             return _sentence(fact, order)
         ordered = False
         deadline = time.monotonic() + self._limits.answer_seconds
@@ -162,7 +161,7 @@ class HomeFacts:
             if own is None:
                 await self.settle(record)
             if not ordered or own is not None:
-                await self._record(record, fact.id, order, own=own)
+                await self._record(record, fact.id, order=order, own=own)
             else:
                 await self._outcome(fact, order)
         finally:
@@ -195,7 +194,7 @@ class HomeFacts:
             raise UsageError(f"fact {fact.id} was not {DONE[order]}: something else became of it meanwhile")
         return _sentence(fact, order)
 
-    async def _record(self, record: ThreadRecord, id: str, order: Order, *, own: Sequence[Fact] | None = None) -> None:
+    async def _record(self, record: ThreadRecord, id: str, *, order: Order, own: Sequence[Fact] | None = None) -> None:
         await self._write(record, lambda facts: _events(facts, id, order=order), own=own)
         if await self._table.find(id) is not None:
             await self._table.take(id)
@@ -207,7 +206,7 @@ class HomeFacts:
         *,
         own: Sequence[Fact] | None = None,
     ) -> list[EventData]:
-        async with self._changing:
+        async with self._journal.ledger:
             session = self._journal.session
             shared = await shared_facts(self._journal.database, session)
             events = change(held(record.facts.values() if own is None else own, shared, session=session))

@@ -17,9 +17,9 @@ from wisp_core.events import GROUP_ENDS, Event, EventData, Live, Prompt, Publish
 from wisp_core.records import Content, ThreadRecord, new_id
 from wisp_core.redaction import NO_SECRETS, Redaction
 from wisp_core.settings import Settings
+from wisp_core.store import desk, waiting
 from wisp_core.store.connect import check_header
 from wisp_core.store.database import Database, Indexed, remove_files, replace_file
-from wisp_core.store.desk import carry_over
 from wisp_core.store.fold import apply, wanted
 from wisp_core.store.home import prepare_home
 from wisp_core.store.locks import lock_thread, unlock_all, unlock_thread
@@ -36,7 +36,10 @@ T = TypeVar("T")
 
 
 class Journal:
-    """Writes the events of one session, without secrets; `notes` are sentences on what opening it had to mend."""
+    """Writes the events of one session, without secrets; `notes` are sentences on what opening it had to mend.
+
+    Whoever reads facts and records what follows from them holds `ledger` meanwhile.
+    """
 
     def __init__(
         self, home: Path, session: str, *, database: Database, audit: AuditLog | None, redaction: Redaction = NO_SECRETS
@@ -46,6 +49,7 @@ class Journal:
         self.session = session
         self.database = database
         self.notes: list[str] = []
+        self.ledger = asyncio.Lock()
         self._audit = audit
         self._listeners: list[Listener] = []
         self._order = asyncio.Lock()
@@ -275,7 +279,7 @@ class Journal:
 async def rebuild(home: Path, settings: Settings) -> list[str]:
     """Make the database anew from the audit, beside the old one and then in its place; return what was done.
 
-    Drafts, prompt history and queue are carried over where the old database can still be read.
+    Drafts, prompt history, queue and what waits are carried over where the old database can still be read.
 
     Raises:
         HomeError: the audit is off or empty, another wisp uses the home, or the database is a newer wisp's.
@@ -298,9 +302,10 @@ async def rebuild(home: Path, settings: Settings) -> list[str]:
     database = await Database.open(fresh)
     try:
         count = await replay(database, found)
-        with suppress(StorageError):
-            if path.exists():
-                await carry_over(database, path)
+        for carry_over in (desk.carry_over, waiting.carry_over):
+            with suppress(StorageError):
+                if path.exists():
+                    await carry_over(database, path)
     except BaseException:
         await database.close()
         remove_files(fresh)

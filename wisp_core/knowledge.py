@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from dataclasses import dataclass
 
 from wisp_core.errors import UsageError
-from wisp_core.events import EventData, FactRecorded
+from wisp_core.events import EventData, FactRecorded, TurnEnd
 from wisp_core.fact import SAID, TASK, Fact, FactScope, FactState, KnownFact
 from wisp_core.facts.assertion import Assertion, Source
-from wisp_core.facts.block import Earlier, Tail, View, earlier_block, now_block, statements_left
+from wisp_core.facts.block import Tail, View, earlier_block, now_block, statements_left
 from wisp_core.facts.changes import move_fact
 from wisp_core.facts.extract import extract, start_facts
 from wisp_core.facts.heads import Identity, held, identity, standings
@@ -17,6 +17,7 @@ from wisp_core.facts.lines import fact_line, source_of
 from wisp_core.facts.looking_up import stem
 from wisp_core.facts.recollect import Candidate, Passage, Recollection, limits, look_up, recollect
 from wisp_core.facts.rooms import Rooms, rooms_of
+from wisp_core.facts.sent import entries_shown, may_stand, used
 from wisp_core.facts.stated import Kept, rank, restate, state
 from wisp_core.journal import Journal
 from wisp_core.records import Entry, EntryKind, EntryState, Outcome, PromptContent, ThreadRecord
@@ -46,33 +47,43 @@ class Knowledge:
         shared = await shared_facts(self.journal.database, self.journal.session)
         return held(self.record.facts.values(), shared, session=self.journal.session)
 
-    async def blocks(self, request: str, *, window: int | None, without: Collection[int] = frozenset()) -> Blocks:
-        """Return the two blocks of the next request for the prompt `request`, in a window of so many tokens.
+    async def blocks(self, draft: str = "", *, window: int | None, without: Collection[int] = frozenset()) -> Blocks:
+        """Return the two blocks of the next request, in a window of so many tokens, unknown where it is None.
 
-        The earlier one is as it was last sent until something renews it, such as that entries leave: `without` are
-        those that are about to (F19).
+        That is the open turn's, or one for the prompt `draft`. The earlier block is as it was last sent until something
+        renews it, such as that entries leave: `without` are those that are about to (F19).
         """
         settings = self.settings.facts
         facts = await self.facts() if settings.enabled else ()
         rooms = rooms_of(window, settings)
         literal = frozenset(self.record.active).difference(without)
         view = View(self.record.id, literal, self.kinds)
-        made = await self._earlier(facts, view, rooms=rooms)
-        plan = self.record.latest_plan
-        renewed = bool(without) or self.record.renews_earlier
-        earlier = made.text or None if plan is None or renewed else plan.earlier
-        found = await self._recollect(request, literal, window=window, shown=_shown(facts, made))
+        earlier = await self._earlier(facts, view, rooms=rooms, leaving=bool(without))
+        found = await self._recollect(draft, earlier, literal=literal, window=window)
         lines = found.text.split("\n") if found.text else []
-        now = now_block(facts, view=view, room=rooms.facts - made.used, recollections=lines)
+        now = now_block(facts, view=view, room=rooms.facts - used(earlier), recollections=lines)
         recalled = tuple(Recalled(passage.entry, passage.score, passage.why) for passage in found.passages)
-        return Blocks(earlier, now or None, recalled, found.query)
+        return Blocks(earlier or None, now or None, recalled, found.query)
 
-    async def learn(self, turn: int, outcome: Outcome) -> list[EventData]:
+    async def end_turn(self, turn: int, end: TurnEnd) -> None:
+        """Record how a turn ended, together with the facts that it gave (A4b).
+
+        Raises:
+            StorageError: it could not be written.
+        """
+        async with self.journal.ledger:
+            learnt = await self._learn(turn, Outcome(end.outcome))
+            facts = dict.fromkeys(event.fact for event in learnt if isinstance(event, FactRecorded))
+            ending = end.model_copy(update={"facts": list(facts)})
+            await self.journal.record_group(self.record, [*learnt, ending], turn=turn)
+
+    async def _learn(self, turn: int, outcome: Outcome) -> list[EventData]:
         """Return what a turn that ends so adds to the ledger: what its tools showed and what the person stated."""
         settings, active = self.settings.facts, self.record.active
         entries = [self.record.entries[number] for number in active if self.record.entries[number].turn == turn]
-        unrun = outcome is Outcome.FAILED and all(entry.kind is not EntryKind.TOOL_OUTPUT for entry in entries)
-        if not settings.enabled or unrun:
+        # A turn that failed before any call ran leaves with all that it says.
+        ran = any(entry.kind is EntryKind.TOOL_CALL and len(entry.sources) > 1 for entry in entries)
+        if not settings.enabled or (outcome is Outcome.FAILED and not ran):
             return []
         facts = await self.facts()
         found = extract(entries, cwd=self.record.cwd)[: settings.turn_facts]
@@ -90,15 +101,16 @@ class Knowledge:
         """Record what the person says, under a subject of the kinds, and return what was recorded.
 
         Raises:
-            UsageError: there is no such subject, or no value.
+            UsageError: there is no such subject, no value, or facts are off.
         """
         kind_of(self.kinds, subject)
+        self._require_facts()
         if not value.strip():
             raise UsageError("a fact needs a value", "/fact SUBJECT NAME = VALUE")
         if subject == SAID:
             raise UsageError("a statement is what you said in a prompt", "/fact takes any other subject")
         said = Assertion(subject, name, value, Source.PERSON)
-        return await self._record(self._assert(await self.facts(), [said]))
+        return await self._record(lambda facts: self._assert(facts, [said]))
 
     async def correct(self, id: str, value: str) -> list[Fact]:
         """Record that the person says `value` of what a fact is about, in its place, and return what was recorded.
@@ -106,16 +118,16 @@ class Knowledge:
         This is the way to correct a statement too (F14).
 
         Raises:
-            UsageError: there is no such fact, or no value.
+            UsageError: there is no such fact, no value, or facts are off.
         """
-        facts = await self.facts()
-        fact = next((fact for fact in facts if fact.id == id), None)
+        self._require_facts()
+        fact = next((fact for fact in await self.facts() if fact.id == id), None)
         if fact is None:
             raise UsageError(f"there is no fact {id[:60]} in this conversation", "/facts lists them")
         if not value.strip():
             raise UsageError("a fact needs a value", "a fact that is none is deleted")
         said = Assertion(fact.subject, fact.name, value, Source.PERSON, corrects=(id,))
-        return await self._record(self._assert(facts, [said]))
+        return await self._record(lambda facts: self._assert(facts, [said]))
 
     async def known(self, beside: Sequence[Fact] = ()) -> list[KnownFact]:
         """Return every fact, whatever became of it: those of one identity together, what stands first, then the newest.
@@ -146,7 +158,11 @@ class Knowledge:
         Raises:
             UsageError: there is no such fact, or it cannot be moved there.
         """
-        return await self._record(move_fact(await self.facts(), id, scope=scope, by=Source.PERSON))
+        return await self._record(lambda facts: move_fact(facts, id, scope=scope, by=Source.PERSON))
+
+    def _require_facts(self) -> None:
+        if not self.settings.facts.enabled:
+            raise UsageError("facts are off, so the model would not be told", "set facts.enabled to have them")
 
     def _rules(self) -> Rules:
         return Rules(self.kinds, self.record.cwd)
@@ -154,77 +170,87 @@ class Knowledge:
     def _assert(self, facts: Sequence[Fact], assertions: Sequence[Assertion]) -> list[EventData]:
         return record_assertions(facts, assertions, rules=self._rules())
 
-    async def _record(self, events: Sequence[EventData]) -> list[Fact]:
-        if events:
-            await self.start()
-            await self.journal.record_each(self.record, events)
+    async def _record(self, change: Callable[[Sequence[Fact]], list[EventData]]) -> list[Fact]:
+        await self.start()
+        async with self.journal.ledger:
+            events = change(await self.facts())
+            if events:
+                await self.journal.record_each(self.record, events)
         ids = [event.fact for event in events if isinstance(event, FactRecorded)]
         return [self.record.facts[id] for id in ids if id in self.record.facts]
 
-    async def _earlier(self, facts: Sequence[Fact], view: View, *, rooms: Rooms) -> Earlier:
+    async def _earlier(self, facts: Sequence[Fact], view: View, *, rooms: Rooms, leaving: bool) -> str:
         if not self.settings.facts.enabled:
-            return Earlier("")
-        return earlier_block(facts, view=view, rooms=rooms, tail=await self._tail(facts, view))
+            return ""
+        plan, stated = self.record.latest_plan, self.settings.facts.stated
+        if plan is not None and plan.earlier and not leaving and not self.record.renews_earlier:
+            turn = self.record.turns.get(plan.turn)
+            since = turn.time if turn is not None else ""
+            if may_stand(plan.earlier, facts, view=view, rooms=rooms, stated=stated, since=since):
+                return plan.earlier
+        return earlier_block(facts, view=view, rooms=rooms, tail=await self._tail(facts, view)).text
 
     async def _tail(self, facts: Sequence[Fact], view: View) -> Tail:
-        statements = [restate(fact, thread=self.record.id) for fact in statements_left(facts, view.literal)]
-        first = None
-        if not any(fact.subject == TASK and fact.state == FactState.CURRENT for fact in facts):
-            first = await self._first_request(view.literal)
-        if not self.settings.facts.stated:
-            return Tail(first_request=first)
-        return Tail(lambda room: [s.line for s in rank(statements, room)], first_request=first)
+        def stated(room: int) -> list[str]:
+            left = statements_left(facts, view.literal) if self.settings.facts.stated else []
+            return [s.line for s in rank([restate(fact, thread=self.record.id) for fact in left], room)]
 
-    async def _first_request(self, literal: Collection[int]) -> str | None:
-        """Return the first prompt once it has left the literal turns (C17a)."""
-        turn = self.record.turns.get(1)
-        if turn is None or turn.prompt in literal:
-            return None
-        content = await self.journal.database.content(self.record.id, turn.prompt)
-        return content.text if isinstance(content, PromptContent) else None
+        first = self._first_prompt()
+        tasked = any(fact.subject == TASK and fact.state == FactState.CURRENT for fact in facts)
+        if first is None or first.id in view.literal or tasked:
+            return Tail(stated)
+        # It has left the literal turns (C17a).
+        content = await self.journal.database.content(self.record.id, first.id)
+        text = content.text if isinstance(content, PromptContent) else None
+        return Tail(stated, first_request=text, first_turn=first.turn)
 
     async def _recollect(
-        self, request: str, literal: Collection[int], *, window: int | None, shown: Mapping[int, str]
+        self, draft: str, earlier: str, *, literal: Collection[int], window: int | None
     ) -> Recollection:
-        recall = self.settings.context.recall
-        # Nothing is looked up before a turn has left (O26).
-        if not recall.enabled or not self._has_left(literal):
+        recall, first = self.settings.context.recall, self._first_prompt()
+        # The oldest turn leaves first; nothing is looked up before that (O26).
+        if not recall.enabled or first is None or first.id in literal:
             return NOTHING
-        asked = look_up(request, previous=self._previous_prompt(), literal=literal)
+        running = self.record.open_turn()
+        last = self.record.last_turn if draft or running is None else running.number - 1
+        request = draft or (self._prompt(running.number) if running is not None else "")
+        asked = look_up(request, previous=self._prompt(last), literal=literal) if request else None
         if asked is None:
             return NOTHING
         starts = [stem(word) for word in asked.words]
-        looked = await self.journal.database.look_up(self.record.id, starts, literal=literal, limit=asked.most)
+        looked = await self.journal.database.look_up(
+            self.record.id, starts, own=asked.own, literal=literal, limit=asked.most
+        )
         return recollect(
             asked,
             [_candidate(*row) for row in looked.found],
             shares=dict(zip(asked.words, looked.shares, strict=True)),
             limits=limits(window, passages=recall.passages, share=recall.share),
-            shown=shown,
+            shown=entries_shown(earlier, first.id),
         )
 
-    def _has_left(self, literal: Collection[int]) -> bool:
-        """Tell whether a turn has left the literal ones: the oldest goes first, and one that failed never was one."""
+    def _first_prompt(self) -> Entry | None:
+        """Return the first turn's prompt; a turn that failed never was one."""
         prompts = (self.record.entries[turn.prompt] for turn in self.record.turns.values())
-        oldest = next((entry for entry in prompts if entry.state is not EntryState.FAILED), None)
-        return oldest is not None and oldest.id not in literal
+        return next((entry for entry in prompts if entry.state is not EntryState.FAILED), None)
 
-    def _previous_prompt(self) -> str:
-        """Return the prompt of the turn before the open one, or of the last, while it is literal."""
-        running = self.record.open_turn()
-        before = self.record.last_turn if running is None else running.number - 1
-        turn = self.record.turns.get(before)
+    def _prompt(self, number: int) -> str:
+        """Return the prompt of a turn while it is in memory, empty where it is not or there is no such turn."""
+        turn = self.record.turns.get(number)
         content = self.record.entries[turn.prompt].content if turn is not None else None
         return content.text if isinstance(content, PromptContent) else ""
 
 
 def _stated(entries: Sequence[Entry], facts: Sequence[Fact]) -> list[Assertion]:
-    known = [Kept(fact.id, fact.value) for fact in facts if fact.subject == SAID and fact.state == FactState.CURRENT]
+    # A turn that is tried again knows its own statements already; it does not correct them.
+    own = {entry.id for entry in entries}
+    said = [fact for fact in facts if fact.subject == SAID and fact.state == FactState.CURRENT]
+    known = [Kept(fact.id, fact.value) for fact in said if own.isdisjoint(fact.entries)]
     found: list[Assertion] = []
     for entry in entries:
         if isinstance(entry.content, PromptContent):
-            said = state(entry.content.text, entry=entry.id, turn=entry.turn, known=known)
-            found += [statement.assertion() for statement in said]
+            stated = state(entry.content.text, entry=entry.id, turn=entry.turn, known=known)
+            found += [statement.assertion() for statement in stated]
     return found
 
 
@@ -247,16 +273,6 @@ def _listed(fact: Fact, others: Sequence[Fact] = (), *, kinds: Mapping[str, Kind
     marks += [f"{fact.proposal}: permanent?"] if fact.proposal else []
     marks += ["unsupported: not sent to the model"] if fact.unsupported else []
     return f"{fact.id}  {fact_line(fact, others, kinds=kinds).removeprefix('- ')}  ({', '.join(marks)})"
-
-
-def _shown(facts: Sequence[Fact], earlier: Earlier) -> dict[int, str]:
-    """Return what the earlier block says already, by the entry that it came from."""
-    shown: dict[int, str] = {}
-    for fact in facts:
-        if fact.id in earlier.shown or (fact.subject == SAID and f"- {SAID}: {fact.value}" in earlier.text):
-            for entry in fact.entries:
-                shown[entry] = f"{shown.get(entry, '')} {fact.name} {fact.value}"
-    return shown
 
 
 def _candidate(found: Looked, beside: Looked | None) -> Candidate:

@@ -77,7 +77,7 @@ class Library:
             ResumeError: there is no such thread.
         """
         wanted = one_line(sound(title), TITLE_CHARACTERS).strip()
-        if not wanted:
+        if not any(character.isprintable() and not character.isspace() for character in wanted):
             raise UsageError("a title needs a word at least")
         await self._write(id, ThreadRenamed(title=wanted))
         return wanted

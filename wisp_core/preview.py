@@ -17,7 +17,7 @@ from wisp_core.turn.protocols import Backend, Toolbox
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What is known of the request; `headroom` is the size of an average turn, in bytes.
+    """What is known of the request; `headroom` is the size of an average turn, in bytes; no `window` is an unknown one.
 
     `recalled` are the earlier passages in its now block.
     """
@@ -25,12 +25,12 @@ class Preview:
     composition: Composition
     schemas: tuple[ToolSchema, ...]
     instructions: InstructionsContent
-    window: Window | None
     headroom: int
     settings: Context
     backend: Backend
     report: Report | None
     recalled: tuple[Recalled, ...] = ()
+    window: Window | None = None
 
     async def measure(self) -> Measurement:
         """Return its size with the tools' schemas: counted where the model can count, else estimated (C4)."""
@@ -56,7 +56,6 @@ def preview(
     *,
     toolbox: Toolbox,
     backend: Backend,
-    window: Window | None,
     prompt: str = "",
     blocks: Blocks = NO_BLOCKS,
 ) -> Preview:
@@ -79,7 +78,6 @@ def preview(
         recalled=blocks.recalled,
         schemas=toolbox.schemas() if backend.capabilities.tools else (),
         instructions=renewed or record.instructions[-1],
-        window=window,
         headroom=headroom(record, context.headroom_turns),
         settings=context,
         backend=backend,

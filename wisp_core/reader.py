@@ -76,7 +76,7 @@ class Reader:
             recalled=plan.recalled,
             size=_size(plan),
             window=plan.window,
-            shares=_shares(plan, composition, instructions),
+            shares=_shares(plan, composition, instructions=instructions),
         )
 
     async def turns(self) -> list[TurnChanges]:
@@ -144,7 +144,7 @@ def _size(plan: Plan) -> Measurement | None:
     return Measurement(plan.tokens) if plan.tokens else None
 
 
-def _shares(plan: Plan, composition: Composition, instructions: InstructionsContent | None) -> tuple[Share, ...]:
+def _shares(plan: Plan, composition: Composition, *, instructions: InstructionsContent | None) -> tuple[Share, ...]:
     """Return the window by part as the request filled it: what is over its messages were the tools' schemas."""
     size = _size(plan)
     if size is None or instructions is None:

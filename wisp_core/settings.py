@@ -227,10 +227,7 @@ class Facts(Section):
 
 
 class Waiting(Section):
-    """What waits for the person in several processes: each looks every `poll_seconds` for what another one answered.
-
-    Who answered waits at most `answer_seconds` for the other process to take it.
-    """
+    """Each wisp of a home looks every `poll_seconds` for answers; who gave one waits `answer_seconds` for that."""
 
     poll_seconds: float = Field(0.5, ge=0.05)
     answer_seconds: float = Field(5.0, ge=0)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wisp_core.composer.instructions import stack
@@ -35,7 +35,7 @@ from wisp_core.store.contexts import Circumstances, write_context
 from wisp_core.store.outputs import Outputs
 from wisp_core.text import sound
 from wisp_core.turn.command import run_command
-from wisp_core.turn.loop import end_turn, run_turn
+from wisp_core.turn.loop import run_turn
 from wisp_core.turn.participants import Participants
 from wisp_core.turn.person import Person
 
@@ -72,6 +72,7 @@ class Thread:
         self._person = person
         self._order = asyncio.Lock()
         self._running: asyncio.Task[Outcome] | asyncio.Task[None] | None = None
+        self._unwanted = False  # whether the turn that is about to run was interrupted already
         self._backend = _open(furniture, model or record.model)
         self.knowledge = Knowledge(record, furniture.journal, furniture.settings, furniture.kinds, self._start)
         self.reader = Reader(record, furniture.journal.database, outputs=furniture.outputs)
@@ -96,6 +97,7 @@ class Thread:
         if not text.strip():
             raise UsageError("an empty prompt is not sent")
         async with self._order:
+            self._unwanted = False
             await self._prepare()
             turn = self.record.last_turn + 1
             await self._write(Prompt(text=sound(text)), turn)
@@ -108,6 +110,7 @@ class Thread:
             UsageError: the last turn ended well, or there is none.
         """
         async with self._order:
+            self._unwanted = False
             await self._prepare()
             turn = self.record.turns.get(self.record.last_turn)
             if turn is None or turn.outcome not in NO_REPLY:
@@ -122,9 +125,12 @@ class Thread:
             UsageError: it could not be run.
         """
         async with self._order:
+            self._unwanted = False
             await self._prepare()
             running = run_command(self._parts(self.record.last_turn + 1), command)
             self._running = asyncio.create_task(running, name="the person's command")
+            if self._unwanted:
+                self._running.cancel()
             try:
                 await self._running
             except asyncio.CancelledError:
@@ -150,7 +156,10 @@ class Thread:
         return said
 
     def cancel(self) -> bool:
-        """Interrupt the running turn, or the person's command; tell whether there was one."""
+        """Interrupt the turn that runs or is about to, or the person's command; tell whether there was one."""
+        if self._running is None and self.busy:
+            self._unwanted = True
+            return True
         if self._running is None or self._running.done() or self._running.cancelling():
             return False
         return self._running.cancel()
@@ -181,15 +190,15 @@ class Thread:
     async def preview(self, prompt: str = "") -> Preview:
         """Return the next request as it would go out now, with `prompt` as if it were sent."""
         furniture, window = self._furniture, self.window
-        return preview(
+        found = preview(
             self.record,
             _fit(furniture, self._backend.name, effort=self.effort),
             toolbox=furniture.tools.registry,
             backend=self._backend,
-            window=window,
             prompt=prompt,
             blocks=await self.knowledge.blocks(prompt, window=window.tokens if window else None),
         )
+        return replace(found, window=window)
 
     async def save_context(self, prompt: str = "") -> Path:
         """Write the exact next request under `context/`, as Markdown and beside it as JSON; return the Markdown file.
@@ -232,17 +241,19 @@ class Thread:
         open_turn = self.record.open_turn()
         if mend and open_turn is not None:
             abandoned = TurnEnd(outcome=Outcome.ABANDONED.value, error="wisp ended here")
-            await end_turn(self._parts(open_turn.number), abandoned)
+            await self.knowledge.end_turn(open_turn.number, abandoned)
 
     async def _run(self, turn: int) -> Outcome:
         running = asyncio.create_task(run_turn(self._parts(turn)), name=f"turn {turn}")
         self._running = running
+        if self._unwanted:
+            running.cancel()
         try:
             return await running
         except asyncio.CancelledError:
             # Cancelled before its first step, or a second time while its end was written: the turn must not stay open.
             if self.record.open_turn() is not None:
-                await end_turn(self._parts(turn), TurnEnd(outcome=Outcome.INTERRUPTED.value))
+                await self.knowledge.end_turn(turn, TurnEnd(outcome=Outcome.INTERRUPTED.value))
             return Outcome.INTERRUPTED
         finally:
             self._running = None

@@ -130,19 +130,9 @@ class Wisp:
             house = _house(journal, settings, given=given or {}, cwd=folder, environ=environ)
             wisp = cls(house, journal, cwd=folder, choice=choice, only=only_tools, face=face)
             await wisp.pending.sweep()
-            versions = {"wisp": __version__, "python": platform.python_version()}
             swept = await asyncio.to_thread(_sweep, home, settings)
-            await journal.record(
-                None,
-                SessionStart(
-                    versions=versions,
-                    cwd=str(folder),
-                    model=choice.model,
-                    face=face,
-                    carriedFrom=carried,
-                    outputSweep=swept,
-                ),
-            )
+            start = _session_start(face, cwd=folder, model=choice.model, carried=carried, swept=swept)
+            await journal.record(None, start)
         except BaseException:
             await journal.close()
             raise
@@ -252,6 +242,11 @@ def _house(journal: Journal, settings: Settings, *, given: JsonObject, cwd: Path
         kinds_of(read(KINDS), settings.facts.kinds),
         environ,
     )
+
+
+def _session_start(face: str, *, cwd: Path, model: str, carried: list[str], swept: JsonObject | None) -> SessionStart:
+    versions = {"wisp": __version__, "python": platform.python_version()}
+    return SessionStart(versions=versions, cwd=str(cwd), model=model, face=face, carriedFrom=carried, outputSweep=swept)
 
 
 async def rebuild_home() -> list[str]:

@@ -21,6 +21,7 @@ from wisp_tui.commands import Palette
 from wisp_tui.ending import SIGNAL_STATUS, end_on
 from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.start import Start, StartScreen
+from wisp_tui.widgets.line_input import LineInput
 from wisp_tui.widgets.prompt import Prompt
 
 AGAIN_SECONDS = 2.0  # in which a second Ctrl-C leaves
@@ -103,6 +104,13 @@ class WispApp(App[None]):
             self._early.append(event)
         else:
             await super().on_event(event)
+
+    def on_key(self, event: events.Key) -> None:
+        """Give a line what was typed right behind the key that opened it, and went where the focus was before."""
+        line = self.focused
+        if event.is_printable and isinstance(line, LineInput):
+            event.prevent_default()
+            line.insert_text_at_cursor(event.character or "")
 
     async def on_input_ready(self) -> None:
         """Hand on what was typed too early, in its order."""

@@ -10,6 +10,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmarks.conversation import converse
@@ -60,8 +61,8 @@ def previewing(script: Path, runner: asyncio.Runner) -> Callable[[ThreadRecord],
     backend, toolbox = open_script("scripted", str(script)), Registry([CurrentDate()])
 
     def work(record: ThreadRecord) -> object:
-        seen = preview(record, Settings(), toolbox=toolbox, backend=backend, window=Window(WINDOW, "config"))
-        return runner.run(seen.shares())
+        seen = replace(preview(record, Settings(), toolbox=toolbox, backend=backend), window=Window(WINDOW, "config"))
+        return seen.shares(runner.run(seen.measure()))
 
     return work
 

@@ -123,7 +123,7 @@ def memory(home: Path, thread: str, *, cwd: str, model: str) -> float:
     return float(json.loads(told))
 
 
-async def hold(home: str, thread: str, cwd: str, model: str) -> float:
+async def hold(home: str, thread: str, *, cwd: str, model: str) -> float:
     """Return the MiB that opening a thread adds to this process."""
     wisp = await Wisp.open(face="bench", home=Path(home), cwd=Path(cwd), given={"model": model})
     try:
@@ -155,4 +155,4 @@ def grown(taken: dict[str, Sequence[float]], held: dict[str, float], *, empty: s
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(hold(*sys.argv[1:]))))
+    print(json.dumps(asyncio.run(hold(*sys.argv[1:3], cwd=sys.argv[3], model=sys.argv[4]))))

@@ -6,8 +6,9 @@ window without end, where nothing is ever taken back. *Dropping the oldest* is w
 and the oldest turn goes each time that a request would pass the budget. *At best* is the share of a request that begins
 like the one before it, token for token: no cache of one prompt can serve more.
 
-The model is the embedded one with its first layer alone, since the tokens and the cache are the same and only the work
-is less; its template says nothing of tools, so what is sent is what is said.
+The model is the embedded one with its first layer alone: the tokens and the cache are the same and only the work is
+less (the whole model served and processed the same tokens in each of the 60 requests of the first conversation). Its
+template says nothing of tools, so what is sent is what is said.
 """
 
 import asyncio
@@ -31,6 +32,7 @@ from wisp_core.settings import Context, Embedded
 
 TURNS, EVERY = 30, 3
 CONVERSATIONS = 3
+GOAL = 1.5
 WINDOW, ENDLESS = 8_192, 65_536  # tokens
 LAYERS, ALL_LAYERS = 1, 30
 LINES = (12, 60)  # of a file, about 70 bytes each
@@ -121,7 +123,14 @@ def measure() -> tuple[list[Figure], str]:
         runs = [converse_each(weights, folder / str(seed), seed=seed) for seed in range(CONVERSATIONS)]
     yardstick = [processed(run[APPENDED]) for run in runs]
     figures = [
-        Figure(name, APPENDED, "tokens", [processed(run[name]) for run in runs], yardstick, goal=1.5)
+        Figure(
+            name,
+            APPENDED,
+            "tokens",
+            [processed(run[name]) for run in runs],
+            yardstick,
+            goal=GOAL if name == ON else None,
+        )
         for name in (ON, OFF, OLDEST)
     ]
     return figures, f"{totals(runs)}\n\n{by_turn(runs[0])}"

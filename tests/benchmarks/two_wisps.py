@@ -32,6 +32,7 @@ from wisp_core.wisp import Wisp
 SECONDS, SHORT = 60.0, 15.0
 BETWEEN = 0.05  # seconds between two questions for the thread
 SCRIPT = {
+    "window": 8_192,
     "loop": True,
     "replies": [
         {"calls": [{"name": "read_file", "arguments": {"path": "note.txt"}}]},
@@ -74,7 +75,7 @@ def measure() -> tuple[list[Figure], str]:
         for names, wisps in runs.items():
             told = run(wisps)
             counts = [found(folder, one) for (folder, *_), one in zip(wisps, told, strict=True)]
-            lines += map(row, names, told, counts)
+            lines += [row(name, one, there=count) for name, one, count in zip(names, told, counts, strict=True)]
         for folder in (alone, apart, here, same):
             wrong += verify(folder / "home" / AUDIT)
     last = told[-1]
@@ -123,22 +124,23 @@ async def read(home: Path, thread: str) -> tuple[ThreadRecord, list[str]]:
     """Return a thread's record as the database has it, and its prompts, dropped ones included."""
     journal = await Journal.open(home, Settings())
     try:
-        entries = await journal.database.entries(thread)
-        prompts = [entry.content.text for entry in entries if isinstance(entry.content, PromptContent)]
-        return await journal.read_thread(thread), prompts
+        record = await journal.read_thread(thread)
+        said = await journal.database.contents(thread, [turn.prompt for turn in record.turns.values()])
+        prompts = [said[turn.prompt] for turn in record.turns.values()]
+        return record, [content.text for content in prompts if isinstance(content, PromptContent)]
     finally:
         await journal.close()
 
 
-def row(name: str, told: Told, there: int) -> str:
+def row(name: str, told: Told, *, there: int) -> str:
     """Return a row of the table."""
     times = sorted(told.seconds)
     late = times[min(len(times) - 1, len(times) * 99 // 100)]
     cells = (f"{1000 * value:.1f} ms" for value in (statistics.median(times), late, times[-1]))
-    return f"| {name} | {len(times):,} | {there} | {' | '.join(cells)} | {len(times) / sum(times):.1f} |"
+    return f"| {name} | {len(times):,} | {there:,} | {' | '.join(cells)} | {len(times) / sum(times):.1f} |"
 
 
-async def write(folder: Path, name: str, seconds: float, wanted: str) -> Told:
+async def write(folder: Path, name: str, *, seconds: float, wanted: str) -> Told:
     """Send prompts for as long as told, on a new thread or, as soon as it is free, on the one that is wanted."""
     refused: list[float] = []
     sentence = ""
@@ -155,14 +157,14 @@ async def write(folder: Path, name: str, seconds: float, wanted: str) -> Told:
                 refused.append(time.perf_counter() - began)
                 sentence = error.sentence()
                 await asyncio.sleep(BETWEEN)
-        prompts, taken = await talk(thread, name, seconds)
+        prompts, taken = await talk(thread, name, seconds=seconds)
         await thread.close()
         return Told(name, thread.record.id, prompts, taken, refused, sentence)
     finally:
         await wisp.close()
 
 
-async def talk(thread: Thread, name: str, seconds: float) -> tuple[list[str], list[float]]:
+async def talk(thread: Thread, name: str, *, seconds: float) -> tuple[list[str], list[float]]:
     """Send prompts, one after the other, until the time is over; return those acknowledged and how long each took."""
     prompts: list[str] = []
     taken: list[float] = []
@@ -183,5 +185,5 @@ async def refuse(_: Approval | Question) -> Answer:
 
 if __name__ == "__main__":
     place, who, time_given, thread_wanted = sys.argv[1:]
-    ended = asyncio.run(write(Path(place), who, float(time_given), thread_wanted))
+    ended = asyncio.run(write(Path(place), who, seconds=float(time_given), wanted=thread_wanted))
     print(json.dumps({name: getattr(ended, name) for name in Told.__slots__}))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.source import ROOT
+from wisp_core.commands.registry import COMMANDS
 from wisp_core.settings import load_settings
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -57,3 +58,10 @@ def test_every_module_that_the_architecture_page_names_exists() -> None:
 def test_decisions_are_numbered_without_a_gap() -> None:
     numbers = [int(path.name[:4]) for path in sorted((ROOT / "docs" / "decisions").glob("*.md"))]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/tour.md", "docs/changelog.md"])
+def test_every_slash_command_that_is_named_exists(name: str) -> None:
+    named = set(re.findall(r"(?:^ *|`)/([a-z]+)\b", (ROOT / name).read_text("utf-8"), re.MULTILINE))
+    assert named
+    assert not named - COMMANDS.keys()

@@ -243,3 +243,12 @@ def test_a_home_of_a_newer_wisp_is_refused_and_left_as_it_is(chat: Chat):
 def test_the_audit_of_a_sound_home_verifies(chat: Chat):
     chat.run("--model", chat.script({"text": "ok"}), typed="hello")
     assert chat.wisp("audit", "verify").status == 0
+
+
+def test_after_a_turn_a_quiet_line_says_what_it_recorded_and_none_where_that_is_nothing(chat: Chat):
+    model = chat.script({"text": "Noted."}, {"text": "Hello."})
+    ran = chat.run("--model", model, typed="Our staging host is called heron-3.\nhello\n")
+    assert ran.status == 0, ran.err
+    assert [line for line in ran.err.splitlines() if "fact" in line] == [
+        "· 1 fact: said: Our staging host is called heron-3"
+    ]

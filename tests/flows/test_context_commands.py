@@ -70,18 +70,15 @@ def test_what_each_turn_changed_is_one_line_a_turn(chat: Chat):
     assert "8,000 tokens, 98%" in rows[1]
 
 
-@pytest.mark.parametrize(
-    "asked", ["context 9", "context -1", "context 1 2", "context x", "", "calls 0", "contexts", "config x"]
-)
-def test_what_cannot_be_inspected_is_one_sentence_with_what_can(chat: Chat, asked: str):
-    ran = chat.run("--model", chat.script({"text": "ok"}), typed=f"hello\n/inspect {asked}\n")
+def test_what_cannot_be_inspected_is_one_sentence_with_what_can(chat: Chat):
+    wrong = ["context -1", "context 1 2", "context x", "context ²", "", "calls 0", "config x", "contexts"]
+    typed = "".join(f"/inspect {asked}\n" for asked in [*wrong, "context 9"])
+    ran = chat.run("--model", chat.script({"text": "ok"}), typed=f"hello\n{typed}")
     assert ran.status == 2
-    (said,) = [line for line in ran.err.split("\n") if line.startswith("wisp: ")]
-    assert (
-        "there is no turn 9; the last is 1" in said
-        if asked == "context 9"
-        else "/inspect context [next|N|turns]" in said
-    )
+    *said, last = [line for line in ran.err.split("\n") if line.startswith("wisp: ")]
+    assert len(said) == len(wrong)
+    assert all("/inspect context [next|N|turns]" in sentence for sentence in said)
+    assert "there is no turn 9; the last is 1" in last
 
 
 def test_the_settings_are_shown_with_their_origin_and_without_a_key_or_a_header(chat: Chat):
@@ -205,7 +202,9 @@ def test_a_title_is_one_line_without_controls_wherever_it_is_shown(chat: Chat):
     assert title[:40] in listed
     assert len((title + listed).split("\n")) == 1
     assert len(title) <= 80
-    plain = chat.run("--model", chat.script(), typed="/threads\n/find hello\n")
+    typed = "/threads\n/find hello\n/fork\n/rename \u202e\u200b\n"
+    plain = chat.run("--continue", "--model", chat.script(), typed=typed)
+    assert "wisp: a title needs a word at least\n" in plain.err
     assert "\x1b" not in plain.err
     assert "\u202e" not in plain.err
 

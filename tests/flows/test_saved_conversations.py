@@ -1,6 +1,7 @@
 """A25, A26: /save, --resume and /resume of transcripts; what cannot be resumed starts nothing."""
 
 import json
+import shutil
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,14 @@ def chat(tmp_path: Path) -> Chat:
     chat = Chat(tmp_path)
     chat.configure(facts={"enabled": False})
     return chat
+
+
+@pytest.fixture(scope="module")
+def saved_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a saved conversation, made once."""
+    chat = Chat(tmp_path_factory.mktemp("saved"))
+    save(chat)
+    return chat.home
 
 
 def save(chat: Chat, typed: str = "show it\nand now?\n/save story\n") -> None:
@@ -121,8 +130,10 @@ SPOILT: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("how", SPOILT)
-def test_one_that_cannot_be_resumed_says_so_in_the_words_of_the_specification_and_starts_nothing(chat: Chat, how: str):
-    save(chat)
+def test_one_that_cannot_be_resumed_says_so_in_the_words_of_the_specification_and_starts_nothing(
+    chat: Chat, saved_home: Path, how: str
+):
+    shutil.copytree(saved_home, chat.home, dirs_exist_ok=True)
     SPOILT[how](chat.home / "transcripts")
     before, audit = files_of(chat), chat.audit()
     ran = chat.run("--model", chat.script({"text": "never"}), "--resume", "story", typed="hello\n")

@@ -26,25 +26,44 @@ REPLY = st.fixed_dictionaries(
     {
         "text": st.sampled_from(["", "fine", RETYPED, "a\u2028b", "long " * 60]),
         "calls": st.lists(st.sampled_from(CALLS), max_size=2),
-        "error": st.sampled_from([None] * 5 + ["cut", "bad_request", "overflow"]),
+        "error": st.sampled_from([None] * 8 + ["cut", "bad_request", "overflow"]),
     }
+)
+
+
+def reply(text: str = "", *calls: int, error: str | None = None) -> dict[str, Any]:
+    return {"text": text, "calls": [CALLS[at] for at in calls], "error": error}
+
+
+# What makes references, cuts, dropped turns and turns that are gone on with, more often than chance would.
+TURNS = st.one_of(
+    st.sampled_from(
+        [
+            [reply("", 0), reply(RETYPED)],
+            [reply("Let me look.", 1, 0), reply("fine")],
+            [reply(error="overflow"), reply("after all")],
+            [reply("", 0), reply(error="overflow"), reply(RETYPED)],
+            [reply("", 1), reply(RETYPED, error="cut")],
+        ]
+    ),
+    st.lists(REPLY, min_size=1, max_size=3),
 )
 DEEDS = st.lists(
     st.one_of(
-        st.tuples(st.just("send"), st.lists(REPLY, min_size=1, max_size=3)),
-        st.tuples(st.just("send"), st.lists(REPLY, min_size=1, max_size=3)),
+        *[st.tuples(st.just("send"), TURNS)] * 3,
         st.tuples(
-            st.sampled_from(["retry", "command", "model", "mode", "reopen", "restart", "fork", "resume"]), st.just([])
+            st.sampled_from(["retry", "retry", "command", "model", "mode", "reopen", "restart", "fork", "resume"]),
+            st.just([]),
         ),
     ),
-    min_size=3,
-    max_size=10,
+    min_size=6,
+    max_size=14,
 )
 SETTINGS = st.fixed_dictionaries(
     {
-        "cuts": st.booleans(),
-        "references": st.booleans(),
-        "keep_turns": st.integers(1, 3),
+        "cuts": st.sampled_from([True, True, False]),
+        "references": st.sampled_from([True, True, False]),
+        "keep_turns": st.integers(1, 2),
         "policy": st.sampled_from(["keep-turns", "target"]),
     }
 )
@@ -55,7 +74,6 @@ class Journey:
     """A conversation through sessions; `sent` is the last request that was answered in each turn since it began."""
 
     folder: Path
-    script: str = ""
     id: str | None = None
     name: str | None = None
     first: int = 1

@@ -46,7 +46,8 @@ async def held(thread: str) -> AsyncIterator[int]:
     """Have another process write a thread, and yield its id."""
     command = [sys.executable, "-c", HOLDER, thread]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
             assert await asyncio.to_thread(process.stdout.readline) == b"held\n"
             yield process.pid

@@ -15,7 +15,7 @@ from tests.tui.face import shown, until
 from tests.tui.test_hostile_text import HOSTILE, RAW
 from wisp_core.errors import UsageError
 from wisp_core.records import Rendering, Summary
-from wisp_core.requests import Item
+from wisp_core.requests import Item, Recalled
 from wisp_tui.screens.context import ContextScreen
 from wisp_tui.screens.context_panel import ContextPanel
 
@@ -98,6 +98,28 @@ async def test_next_lists_each_entry_in_order_with_id_kind_origin_rendering_byte
         assert opened.row("13")[1:5] == ["reply", "turn", "3", "cut"]
         ids = [line.split()[0] for line in opened.text.splitlines() if " turn " in line]
         assert ids[:3] == ["2", "3", "4"]
+
+
+BLOCKS = (
+    Item("b1", None, "earlier", "turn", 4, Rendering.WHOLE, "Facts from earlier in this conversation.\n- said: tabs"),
+    *items_of([3], last=4)[1:],
+    Item("b2", None, "now", "turn", 4, Rendering.WHOLE, "Earlier passages that may bear on this request."),
+    Item("e20", 20, "prompt", "turn", 4, Rendering.WHOLE, "And the release?"),
+)
+
+
+async def test_the_blocks_stand_in_their_places_with_why_each_passage_was_recollected() -> None:
+    recalled = (Recalled(3, 2.31, f"release (2.31){HOSTILE}"), Recalled(7, 1.2, "stands beside entry 3"))
+    async with panel(Told(items=BLOCKS, recalled=recalled)) as found:
+        rows = [" ".join(row.split()) for row in shown(found.screen).splitlines()]
+        kinds = [row.split()[1] for row in rows if row.startswith(("–", "▌–"))]
+        assert kinds == ["earlier", "now"]
+        at = next(n for n, row in enumerate(rows) if row.startswith("– now"))
+        assert rows[at + 1].startswith("↳ entry 3 release (2.31)")
+        assert rows[at + 2] == "↳ entry 7 stands beside entry 3"
+        assert not [raw for raw in RAW if raw in shown(found.screen)]
+        await found.pilot.press("up", "enter")
+        assert found.expanded == [("now, b2, whole, turn 4", BLOCKS[-2].text)]
 
 
 async def test_the_draft_in_the_input_stands_as_the_request() -> None:

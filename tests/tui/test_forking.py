@@ -98,10 +98,10 @@ async def test_once_is_not_twice(tmp_path: Path) -> None:
 
 
 async def test_esc_while_a_turn_runs_interrupts_and_offers_nothing(tmp_path: Path) -> None:
-    model = script(tmp_path, ANSWER | {"when": "one"}, {"when": "wait", "text": ["thinking"], "hang": True})
+    model = script(tmp_path, ANSWER | {"when": "one"}, {"when": "hang here", "text": ["thinking"], "hang": True})
     async with conversation(model) as (pilot, screen):
         await say(pilot, screen, "one")
-        send(screen, "wait")
+        send(screen, "hang here")
         await until(pilot, lambda: screen.link.busy and "thinking" in shown(screen))
         await pilot.press("escape")
         await until(pilot, lambda: done(screen, 2))

@@ -112,7 +112,8 @@ async def test_what_comes_behind_goes_above_and_the_view_stays_where_it_is(tmp_p
         view.go_to(0)
         await until(pilot, lambda: not view.following)
         seen = shown(screen)
-        view.show_before(await reader.entries(1, len(reader.record.entries) - 2), reader.record.turns)
+        earlier = await reader.entries(1, len(reader.record.entries) - 2)
+        view.show_all(earlier, reader.record.turns, above=True)
         await pilot.pause()
         assert texts(view, "prompt") == said
         assert shown(screen).splitlines()[0] == seen.splitlines()[0]

@@ -35,6 +35,15 @@ def test_it_tells_everything_where_there_is_room() -> None:
         assert part in text
 
 
+@pytest.mark.parametrize("width", [200, 60, 24])
+def test_what_waits_in_the_home_is_counted_however_narrow_it_is(width: int) -> None:
+    assert (
+        "2 pending"
+        in line(Condition(doing="ready", queued=3, pending=2, directory="~/project"), width, clock=0.0).plain
+    )
+    assert "pending" not in line(Condition(), width, clock=0.0).plain
+
+
 def test_what_was_added_below_the_view_is_told() -> None:
     assert "↓ more below" in line(Condition(unseen=True), 80, clock=0.0).plain
 

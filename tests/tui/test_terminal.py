@@ -96,7 +96,7 @@ def test_nothing_from_a_model_a_tool_or_an_error_reaches_the_terminal_raw(tmp_pa
         run.type(b"n")
         run.until(b"failed")
         run.type(b"\x14")
-        run.until(b"next request")
+        run.until(b"Summary")
         run.type(b"\x1b")
         for _ in range(5):
             run.read(0.1)

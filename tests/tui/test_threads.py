@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -285,10 +286,10 @@ async def test_a_saved_transcript_is_resumed_as_a_new_thread_and_saved_again_on_
 
 
 async def test_what_waits_for_a_turn_to_end_is_said_and_nothing_is_switched(tmp_path: Path) -> None:
-    model = script(tmp_path, {"when": "wait", "text": ["thinking"], "hang": True}, ANSWER)
+    model = script(tmp_path, {"when": "hang here", "text": ["thinking"], "hang": True}, ANSWER)
     await make_thread(tmp_path, model, "how is it?")
     async with conversation(model, toasts=True) as (pilot, screen):
-        send(screen, "wait")
+        send(screen, "hang here")
         await until(pilot, lambda: screen.link.busy and "thinking" in shown(screen))
         thread = screen.link.thread.record.id
         listed = await open_list(pilot)
@@ -297,7 +298,7 @@ async def test_what_waits_for_a_turn_to_end_is_said_and_nothing_is_switched(tmp_
         await pilot.press("enter")
         await until(pilot, lambda: "that waits until the running turn has ended" in shown(screen))
         assert screen.link.thread.record.id == thread
-        assert prompts(screen) == ["wait"]
+        assert prompts(screen) == ["hang here"]
 
 
 async def test_the_list_shows_what_another_process_has_open(tmp_path: Path) -> None:
@@ -306,3 +307,18 @@ async def test_the_list_shows_what_another_process_has_open(tmp_path: Path) -> N
     async with held(thread) as pid, conversation(model) as (pilot, _screen):
         listed = await open_list(pilot)
         await until(pilot, lambda: f"open in another wisp, process {pid}" in shown(listed))
+
+
+async def test_what_is_typed_right_behind_the_key_that_opens_a_line_is_its_text() -> None:
+    async with listing() as (pilot, screen, app):
+        for key in ("slash", *"needled"):
+            app.post_message(events.Key(key, "/" if key == "slash" else key))
+        await until(pilot, lambda: screen.words.value)
+        await pilot.pause()
+        assert screen.words.value == "needled"
+        assert app.screen is screen  # neither `e` exported nor `d` asked to delete
+        await pilot.press("escape", "escape")
+        for key in ("r", *"dev"):
+            app.post_message(events.Key(key, key))
+        await until(pilot, lambda: screen.asked.value.endswith("dev"))
+        assert app.screen is screen

@@ -1,15 +1,18 @@
 """U6: the window as a bar of its parts, and the line of fill over turns: they fill their cells and need no colour."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.app import App, ComposeResult
 
 from wisp_core.requests import Share, TurnChanges
 from wisp_tui.widgets.columns import column, short
 from wisp_tui.widgets.context_rows import TURN_COLUMNS, heads, turn_row
-from wisp_tui.widgets.fill_line import LABEL_CELLS, fill_lines
-from wisp_tui.widgets.window_bar import LOOKS, Filling, allot, bar, legend, marks
+from wisp_tui.widgets.fill_line import LABEL_CELLS, FillLine, fill_lines
+from wisp_tui.widgets.window_bar import LOOKS, Filling, WindowBar, allot, bar, legend, marks
 
 ALL = tuple(Share(part, "", 400) for part in LOOKS)
 SEGMENTS = tuple(Share("instructions", name, 100) for name in ("core", "operator", "project", "tools", "boundary"))
@@ -97,3 +100,42 @@ def test_short_figures_keep_their_size() -> None:
     assert [short(n) for n in (0, 999, 1000, 9949, 9950, 128_000, 999_499, 999_500, 2_000_000)] == [
         "0", "999", "1.0k", "9.9k", "10k", "128k", "999k", "1.0M", "2.0M",
     ]  # fmt: skip
+
+
+class Bare(App[None]):
+    """A widget alone on a screen."""
+
+    def __init__(self, widget: WindowBar | FillLine) -> None:
+        super().__init__()
+        self.widget = widget
+
+    def compose(self) -> ComposeResult:
+        yield self.widget
+
+
+def _show_bar(widget: WindowBar | FillLine) -> None:
+    assert isinstance(widget, WindowBar)
+    widget.show(Filling(ALL, 4000))
+
+
+def _show_line(widget: WindowBar | FillLine) -> None:
+    assert isinstance(widget, FillLine)
+    turns = [TurnChanges(turn, "done", tokens=1_000, window=4_000) for turn in (1, 2)]
+    widget.show(turns, target=0.6, budget=0.85)
+
+
+@pytest.mark.parametrize(("widget", "show"), [(WindowBar, _show_bar), (FillLine, _show_line)])
+async def test_what_is_told_just_after_it_was_laid_out_with_nothing_takes_its_rows(
+    widget: type[WindowBar | FillLine], show: Callable[[WindowBar | FillLine], None]
+) -> None:
+    app = Bare(widget())
+    async with app.run_test(size=(100, 30)) as pilot:
+
+        def meanwhile() -> None:
+            app.widget.refresh(layout=True)
+            app.screen._refresh_layout()  # another widget's layout, before this one's own
+            show(app.widget)
+
+        app.call_later(meanwhile)
+        await pilot.pause()
+        assert app.widget.region.height > 2

@@ -2,12 +2,24 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Protocol
 
 from wisp_core.cli.streams import Streams, tell, tell_error
 from wisp_core.commands.pending import asked_lines
 from wisp_core.commands.results import Said
-from wisp_core.events import CommandRun, Event, Live, Published, Response, ToolCalled, ToolReturned, TurnEnd
+from wisp_core.events import (
+    CommandRun,
+    Event,
+    FactRecorded,
+    Live,
+    Published,
+    Response,
+    ToolCalled,
+    ToolReturned,
+    TurnEnd,
+)
+from wisp_core.fact import learnt
 from wisp_core.records import JsonObject
 from wisp_core.requests import Approval, Question
 from wisp_core.text import displayable, one_line, revealed, revealed_line, split_lines
@@ -84,6 +96,7 @@ class PlainPrinter:
         self._terminal = terminal
         self._shows_controls = sys.stdout is not None and sys.stdout.isatty()
         self._told: set[str] = set()
+        self._facts: dict[str, FactRecorded] = {}
         self._open_line = False
 
     def show(self, published: Published) -> None:
@@ -116,15 +129,25 @@ class PlainPrinter:
             case CommandRun(output=output):
                 # The person asked for it: as much of it as the model is shown.
                 tell(displayable(output))
-            case TurnEnd(outcome=outcome, error=error):
+            case FactRecorded() as fact:
+                self._facts[fact.fact] = fact
+            case TurnEnd(outcome=outcome, error=error, facts=facts):
                 self._told.clear()
                 self._end_line()
+                self._learnt(facts)
                 if outcome == "failed":
                     self.error(f"{error} (/retry sends it again)")
                 elif outcome == "interrupted":
                     self.note("interrupted")
             case _:
                 return
+
+    def _learnt(self, facts: Iterable[str]) -> None:
+        """Print a quiet line on what the turn recorded (F4)."""
+        found = [self._facts[id] for id in facts if id in self._facts]
+        self._facts.clear()
+        if line := learnt((fact.subject, fact.key, fact.value) for fact in found):
+            self.note(line)
 
     def _output(self, result: ToolReturned) -> None:
         status = "ok" if result.ok else "cancelled" if result.cancelled else "failed"

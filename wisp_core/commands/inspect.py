@@ -17,7 +17,8 @@ USAGE = "/inspect context [next|N|turns], /inspect facts [all], /inspect config 
 class Inspect:
     """Shows what the model carries, and what wisp works with."""
 
-    name, usage, help = "inspect", "context [next|N|turns] | facts [all] | config | calls [N]", "show what the model carries"
+    name, usage = "inspect", "context [next|N|turns] | facts [all] | config | calls [N]"
+    help = "show what the model carries, and what wisp works with"
     while_running = True
 
     async def run(self, argument: str, here: Here) -> Result:

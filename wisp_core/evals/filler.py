@@ -6,8 +6,8 @@ from wisp_core.evals.scenario import Author, Call, Plant, ScenarioTurn
 from wisp_core.evals.wording import Voice, sentence
 from wisp_core.requests import CHARACTERS_A_TOKEN
 
-FILE_LEAST, FILE_MOST = 1_000, 3_000
-"""Bytes of a file: below what the least budget of an output holds back in a window of 8,192."""
+FILE_LEAST, FILE_MOST = 1_000, 2_400
+"""Bytes of a file before its last piece: with its lines numbered no output holds any of it back, in any window."""
 CALL_SHARE, PASTE_SHARE, ASIDE_SHARE, QUOTE_SHARE = 0.5, 0.15, 0.45, 0.2
 """How many of the turns call a tool, paste something, say something by the way, retype what the tool gave."""
 JOINED_SHARE = 0.5

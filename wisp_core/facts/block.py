@@ -37,12 +37,14 @@ class View:
 class Tail:
     """What follows the facts: lines of statements for a room in bytes, the first request, summary or checkpoint.
 
-    `summary` is ready with its heading, fitted to its room; `first_request` is the request's text, None while it shows.
+    `summary` is ready with its heading, fitted to its room; `first_request` is the request's text, None while it shows,
+    and `first_turn` its turn.
     """
 
     statements: Callable[[int], Sequence[str]] = lambda room: ()
     first_request: str | None = None
     summary: str = ""
+    first_turn: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ class _Ending:
 
 def _ending(tail: Tail, room: int) -> _Ending:
     """Return what ends the block in `room` bytes: the statements have what first request and summary leave."""
-    first = [] if tail.first_request is None else [first_request_line(tail.first_request)]
+    first = [] if tail.first_request is None else [first_request_line(tail.first_request, tail.first_turn)]
     if _size(first) > room:
         first = []
     room -= _size(first)

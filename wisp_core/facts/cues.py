@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 KEEP = 3
 """The least score of a clause that is kept."""
@@ -9,6 +10,7 @@ CONCRETE_MOST = 6
 """How much numbers, dates, versions, tickets and names can add together."""
 _STRONG = 3
 _FIRST = 2
+_WEIGHED_MOST = 8192  # clauses whose weight is kept: a long conversation's are all ranked at each condensation
 _QUOTE_WORDS = 4  # a quotation of more words is someone's sentence, of fewer a name
 
 
@@ -206,6 +208,7 @@ def quotes(text: str) -> bool:
     return any(len((m[1] or m[2] or "").split()) > _QUOTE_WORDS for m in _QUOTED.finditer(text))
 
 
+@lru_cache(_WEIGHED_MOST)
 def weigh(clause: str) -> Weight:
     """Return what speaks for keeping `clause`, nothing for a request without a standing rule."""
     if _BLOB.search(clause):

@@ -13,7 +13,8 @@ _ENDING = re.compile(r"—(?=\s*(?:from|the person|the assistant|the caller|the 
 def flatten(text: str, limit: int | None = None) -> str:
     """Return `text` as one line of the record (F21), in at most `limit` characters."""
     line = " ".join(displayable(" ".join(uncoloured(text).split())).split())
-    while mark := _MARKS.match(line):
-        line = line[mark.end() :]
-    line = _ENDING.sub("-", line)
+    start = 0
+    while mark := _MARKS.match(line, start):
+        start = mark.end()
+    line = _ENDING.sub("-", line[start:])
     return line if limit is None else shorten(line, limit)

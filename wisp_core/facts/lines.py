@@ -12,6 +12,9 @@ VALUE_SHOWN = 160
 NAME_SHOWN = 60
 # Entries that a line names of those that a fact came from.
 ENTRIES_SHOWN = 3
+FIRST_REQUEST = "- first request: "
+# Characters of a first request that are read for what is shown of it.
+_REQUEST_READ = 4096
 
 
 def fact_line(
@@ -35,9 +38,9 @@ def source_of(fact: Fact) -> str:
     return f"{_source(fact)}{how}"
 
 
-def first_request_line(text: str) -> str:
+def first_request_line(text: str, turn: int = 1) -> str:
     """Return the line that keeps the conversation's first request (C17a)."""
-    return f"- first request: {_shown(text)} — from the person, turn 1"
+    return f"{FIRST_REQUEST}{_shown(text.lstrip()[:_REQUEST_READ])} — from the person, turn {turn}"
 
 
 def _titled(fact: Fact, kinds: Mapping[str, Kind]) -> str:

@@ -1,7 +1,7 @@
 """What a request is looked up by: its content words, without stop words, and how a word is known again. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 WORDS_FEW = 5
 """A request of fewer content words is looked up together with the previous prompt."""
@@ -30,7 +30,8 @@ themselves then there these they thing things this those through to together too
 using very want wants was way we well went were what whatever when where whether which while who whom whose why will
 with within without would yes yet you your yours yourself don didn doesn isn aren wasn weren won wouldn couldn
 shouldn hasn haven hadn ain ll ve re hello hi hey earlier previously mentioned told talked discussed question answer
-exactly anymore der das den dem ein eine einen einem einer und oder aber ist sind waren ich du er sie es wir ihr
+exactly anymore continue proceed explain describe write
+der das den dem ein eine einen einem einer und oder aber ist sind waren ich du er sie es wir ihr
 mich dich mir dir uns euch wer wie wo wann warum welche welcher welches von zu zum zur mit für auf aus bei nicht
 auch noch nur le la les un une de et ou est sont était je tu il elle nous vous ils elles que qui quoi quel quelle
 quels quelles où quand comment pourquoi pas ne ce cette ces mon ma mes ton ta tes sa ses dans avec pour el los las
@@ -66,6 +67,28 @@ def stems_of(text: str) -> set[str]:
     folded = text.casefold()
     words = set(_WORD.findall(folded)) | set(_INNER.findall(folded))
     return {stem(word) for whole in words for word, _, _ in words_of(whole)}
+
+
+def stems_held(text: str, stems: Collection[str]) -> frozenset[str]:
+    """Return those of `stems` that `stems_of` would give of `text`; of a long text it reads little more than those."""
+    folded = text.casefold()
+    if _CJK.search(text):
+        return frozenset(stems_of(text).intersection(stems))
+    held = {known for known in stems if known.isalnum() and _stands(folded, known)}
+    compounds = {known for known in stems if not known.isalnum() and known.removesuffix("y") in folded}
+    return frozenset(held | (stems_of(text) & compounds) if compounds else held)
+
+
+def _stands(folded: str, known: str) -> bool:
+    # `cities` is known by `city`: what a word's forms begin with is its stem without that.
+    root = known.removesuffix("y")
+    at = folded.find(root)
+    while at >= 0:
+        word = _INNER.match(folded, at)
+        if word and not (at and folded[at - 1].isalnum()) and stem(word.group()) == known:
+            return True
+        at = folded.find(root, at + 1)
+    return False
 
 
 def words_of(text: str) -> Iterator[tuple[str, int, int]]:

@@ -49,7 +49,12 @@ def command_name(name: str, *, cwd: str) -> str:
 def path_name(name: str, *, cwd: str) -> str:
     """Return the path as an absolute one, taken from `cwd`, with `.` and `..` resolved by text alone."""
     path = name.strip()
-    return "/" + posixpath.normpath(posixpath.join(cwd, path)).lstrip("/") if path else ""
+    while path:
+        found = "/" + posixpath.normpath(posixpath.join(cwd, path)).lstrip("/")
+        if found == found.strip():
+            return found
+        path = found.strip()
+    return ""
 
 
 def port_name(name: str, *, cwd: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from wisp_core.facts.flat import flatten
-from wisp_core.facts.looking_up import query_words, stem, stems_of, words_of
+from wisp_core.facts.looking_up import query_words, stem, stems_held, stems_of, words_of
 from wisp_core.facts.rooms import BYTES_A_TOKEN, share_bytes
 from wisp_core.records import EntryKind
 from wisp_core.text import head_bytes
@@ -37,11 +37,13 @@ _BEFORE_SHARE = 3  # a third of an excerpt's room stands before its first match
 class Lookup:
     """What to look up: entries that hold any of `words`, at most `most`, best first, without those that are `literal`.
 
-    The words are folded; a tokenizer that folds and stems may. Each is to be quoted in a MATCH.
+    The words are folded; a tokenizer that folds and stems may. Each is to be quoted in a MATCH. The first `own` are the
+    request's, what follows them the previous prompt's.
     """
 
     words: tuple[str, ...]
     literal: frozenset[int]
+    own: int
     most: int = CANDIDATES_MOST
 
 
@@ -60,7 +62,7 @@ class Passage:
 class Candidate:
     """A passage that the index found: `score` is BM25, larger is better (SQLite's negated).
 
-    `beside` is, of a prompt or a reply under `SHORT_WORDS` words, the message before it, or after where there is none.
+    `beside` is, of a prompt or a reply under `SHORT_WORDS` words, the other message of its turn: answer or prompt.
     """
 
     passage: Passage
@@ -110,7 +112,7 @@ class Recollection:
 def look_up(request: str, *, previous: str = "", literal: Collection[int] = ()) -> Lookup | None:
     """Return what to look up for a request, None where it has no content words and so nothing can be found."""
     words = query_words(request, previous)
-    return Lookup(words, frozenset(literal)) if words else None
+    return Lookup(words, frozenset(literal), len(query_words(request))) if words else None
 
 
 def limits(window: int | None, *, passages: int, share: float) -> Limits:
@@ -134,16 +136,25 @@ def recollect(
     `shares` tells of each word in what share of the thread's entries it stands (1 where it is not told). `shown` is,
     by entry, what a block says already of it: a passage that matches nothing more is left out.
     """
-    search = _Search({stem(word): word for word in lookup.words}, lookup.literal, shares, shown or {})
+    query = {stem(word): word for word in lookup.words}
+    search = _Search(query, frozenset(list(query)[: lookup.own]), lookup.literal, shares, shown or {})
     room = limits.bytes - len(HEADING.encode())
     chosen: dict[int, Recollected] = {}
-    # Best first, so that a long text is read only while there is room for it.
-    for candidate in sorted(candidates, key=lambda candidate: (-_score(candidate), -candidate.passage.entry)):
+    ranked = sorted(candidates, key=lambda candidate: (-_score(candidate), -candidate.passage.entry))
+    # What the previous prompt alone would bring is for a request that finds nothing by its own words.
+    bearing = [(candidate, stems) for candidate in ranked if (stems := search.stems(candidate.passage))]
+    bearing = [(candidate, stems) for candidate, stems in bearing if not search.own.isdisjoint(stems)] or bearing
+    new = [candidate.passage.entry for candidate, stems in bearing if not search.told(candidate.passage, stems)]
+    oldest = min(new, default=0)
+    for candidate, stems in bearing:
+        # What a block says already is left out (O24), but for what came after a passage that would stand below it.
+        if search.told(candidate.passage, stems) and candidate.passage.entry <= oldest:
+            continue
         if len(chosen) >= limits.passages:
             break
         if room < _EXCERPT and len(candidate.passage.text) > 4 * _EXCERPT:
             continue  # the excerpt of a long text fills its room
-        lines = [line for line in search.lines(candidate) if line.entry not in chosen]
+        lines = [line for line in search.lines(candidate, stems) if line.entry not in chosen]
         # With the neighbour if both fit, else alone.
         for taken in (lines, lines[:1]):
             size = sum(len(line.line.encode()) + 1 for line in taken)
@@ -156,34 +167,34 @@ def recollect(
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One look-up as it is matched: `query` holds its words by their stems."""
+    """One look-up as it is matched: `query` holds its words by their stems, `own` are those of the request's."""
 
     query: Mapping[str, str]
+    own: frozenset[str]
     literal: frozenset[int]
     shares: Mapping[str, float]
     shown: Mapping[int, str]
 
-    def lines(self, candidate: Candidate) -> list[Recollected]:
-        """Return the candidate's line and the one that comes along with it, nothing where it does not bear enough."""
+    def lines(self, candidate: Candidate, stems: frozenset[str]) -> list[Recollected]:
+        """Return the line of a candidate that holds these stems, and the one that comes along with it."""
         passage, beside = candidate.passage, candidate.beside
-        stems = self._stems(passage)
-        if not stems:
-            return []
         matched = tuple(word for known, word in self.query.items() if known in stems)
         lines = [Recollected(passage.entry, _line(passage, stems), matched, _score(candidate))]
         if beside is not None and beside.entry not in self.literal and _is_short(passage):
             lines.append(Recollected(beside.entry, _line(beside, stems), (), 0.0, beside=passage.entry))
         return lines
 
-    def _stems(self, passage: Passage) -> frozenset[str]:
-        """Return the query's stems that are in the passage, none where they are too few or shown already (O24)."""
+    def told(self, passage: Passage, stems: frozenset[str]) -> bool:
+        """Tell whether a block says already what bears on the request."""
+        return passage.entry in self.shown and stems <= stems_of(self.shown[passage.entry])
+
+    def stems(self, passage: Passage) -> frozenset[str]:
+        """Return the query's stems that are in the passage, none where they are too few (O24)."""
         if passage.entry in self.literal:
             return frozenset()
-        stems = frozenset(stems_of(passage.text) & self.query.keys())
+        stems = stems_held(passage.text, self.query)
         rare = any(self.shares.get(self.query[known], 1.0) < RARE_SHARE for known in stems)
-        enough = len(stems) >= WORDS_LEAST or rare
-        told = passage.entry in self.shown and stems <= stems_of(self.shown[passage.entry])
-        return stems if enough and not told else frozenset()
+        return stems if len(stems) >= WORDS_LEAST or rare else frozenset()
 
 
 def _score(candidate: Candidate) -> float:

@@ -24,6 +24,7 @@ BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.02
 _MAGIC = b"SQLite format 3\x00"
 _VERSION_AT = 60  # bytes from the start of the file, four of them, big-endian: user_version
+_CLOSED = frozenset({"Connection closed", "no active connection"})  # what aiosqlite says with a ValueError
 _REBUILD = "run `wisp doctor --rebuild` to make it anew from the audit"
 
 
@@ -52,6 +53,16 @@ class Writer(Connection):
         """
         await self.visit(_write, statements)
 
+    async def undo(self) -> None:
+        """Roll back the open transaction, where there is one once everything before has run."""
+        await self.visit(_undo)
+
+
+def _undo(connection: sqlite3.Connection) -> None:
+    # SQLite has already rolled back after some errors.
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
 
 def _write(connection: sqlite3.Connection, statements: Sequence[Statement]) -> None:
     connection.execute("BEGIN IMMEDIATE")
@@ -60,9 +71,7 @@ def _write(connection: sqlite3.Connection, statements: Sequence[Statement]) -> N
             connection.executemany(sql, [values for _, values in same])
         connection.execute("COMMIT")
     except BaseException:
-        # SQLite has already rolled back after some errors.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        _undo(connection)
         raise
 
 
@@ -71,12 +80,16 @@ def telling(path: Path) -> Iterator[None]:
     """Turn what SQLite raises inside into one sentence about `path`.
 
     Raises:
-        StorageError: the disk is full, the file is read-only, busy or damaged.
+        StorageError: the disk is full, the file is read-only, busy or damaged, or closed by now.
     """
     try:
         yield
     except sqlite3.Error as error:
         raise _told(path, error) from error
+    except ValueError as error:
+        if str(error) not in _CLOSED:
+            raise
+        raise StorageError(f"{path} is closed by now: wisp is leaving") from error
 
 
 def _told(path: Path, error: sqlite3.Error) -> StorageError:

@@ -77,14 +77,13 @@ class Database:
         """
         async with self._turn:
             with telling(self.path):
-                await self._writer.execute("BEGIN IMMEDIATE")
                 try:
+                    await self._writer.execute("BEGIN IMMEDIATE")
                     yield self._writer
                     await self._writer.execute("COMMIT")
                 except BaseException:
-                    # SQLite has already rolled back after some errors.
-                    if self._writer.in_transaction:
-                        await asyncio.shield(self._writer.execute("ROLLBACK"))
+                    # Who is cancelled while it waits has a statement that runs yet, which this one stands behind.
+                    await asyncio.shield(self._writer.undo())
                     raise
 
     @asynccontextmanager
@@ -177,9 +176,14 @@ class Database:
         """
         return await self._visit(find_passages, text, thread=thread, limit=limit)
 
-    async def look_up(self, thread: str, starts: Sequence[str], *, literal: Collection[int], limit: int) -> LookedUp:
-        """Return the passages of a thread that hold words that begin so, best first, none of them `literal`."""
-        return await self._visit(look_up, thread, starts=starts, literal=literal, limit=limit)
+    async def look_up(
+        self, thread: str, starts: Sequence[str], *, own: int, literal: Collection[int], limit: int
+    ) -> LookedUp:
+        """Return the passages of a thread that hold words that begin so, none of them `literal`.
+
+        There are at most `limit` for all of the words, and for the first `own` of them.
+        """
+        return await self._visit(look_up, thread, starts=starts, own=own, literal=literal, limit=limit)
 
     async def threads(self, limit: int, *, cwd: str | None = None, text: str = "") -> list[ThreadRow]:
         """Return the threads that have a prompt and are not deleted, of one directory or of all, newest first.

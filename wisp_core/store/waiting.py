@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -157,6 +158,18 @@ class WaitingTable:
 
     def _json(self, value: JsonObject) -> str:
         return json.dumps(self._redaction.value(value))
+
+
+async def carry_over(database: Database, old: Path) -> None:
+    """Copy what waits for the owners of facts from another database file; no process waits for the rest any more.
+
+    Raises:
+        StorageError: the other file is damaged or of another shape; nothing was copied.
+    """
+    columns = f"{_COLUMNS}, announced"
+    async with database.attached(old) as writer:
+        sql = f"INSERT INTO main.waiting ({columns}) SELECT {columns} FROM other.waiting WHERE kind = '{FACT}'"
+        await writer.execute(sql)
 
 
 def _row(row: Any) -> WaitingRow:

@@ -3,18 +3,14 @@
 from collections.abc import Collection
 
 from wisp_core.events import ContextRecollection
-from wisp_core.records import PromptContent
 from wisp_core.requests import Blocks
 from wisp_core.turn.participants import Participants
 
 
 async def find_blocks(parts: Participants, *, without: Collection[int] = frozenset()) -> Blocks:
     """Return the blocks of the turn's next request, as they will be once the entries `without` have left."""
-    turn = parts.record.turns.get(parts.turn)
-    content = parts.record.entries[turn.prompt].content if turn is not None else None
-    request = content.text if isinstance(content, PromptContent) else ""
     window = await parts.backend.window()
-    return await parts.knowledge.blocks(request, window=window.tokens if window else None, without=without)
+    return await parts.knowledge.blocks(window=window.tokens if window else None, without=without)
 
 
 async def record_recollection(parts: Participants, blocks: Blocks) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from itertools import count
 
 from wisp_core.errors import ContextOverflowError, ModelError
-from wisp_core.events import ErrorHappened, FactRecorded, RequestRetried, Response, TurnEnd, UsageData
+from wisp_core.events import ErrorHappened, RequestRetried, Response, TurnEnd, UsageData
 from wisp_core.records import Outcome
 from wisp_core.requests import Blocks
 from wisp_core.turn.blocks import find_blocks, record_recollection
@@ -40,16 +40,8 @@ async def run_turn(parts: Participants) -> Outcome:
         await parts.write(
             ErrorHappened(kind=type(failure).__name__, message=error, endpoint=failure.endpoint, detail=failure.detail)
         )
-    await end_turn(parts, TurnEnd(outcome=outcome.value, error=error, usage=_sum(spent)))
+    await parts.knowledge.end_turn(parts.turn, TurnEnd(outcome=outcome.value, error=error, usage=_sum(spent)))
     return outcome
-
-
-async def end_turn(parts: Participants, end: TurnEnd) -> None:
-    """Record how the turn ended, together with the facts that it gave (A4b)."""
-    learnt = await parts.knowledge.learn(parts.turn, Outcome(end.outcome))
-    facts = [event.fact for event in learnt if isinstance(event, FactRecorded)]
-    ending = end.model_copy(update={"facts": list(dict.fromkeys(facts))})
-    await parts.journal.record_group(parts.record, [*learnt, ending], turn=parts.turn)
 
 
 async def _answer(parts: Participants, spent: list[UsageData], *, blocks: Blocks) -> None:

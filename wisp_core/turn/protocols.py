@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Seq
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from wisp_core.events import Event, EventData, Live
-from wisp_core.records import JsonObject, Outcome, ThreadRecord
+from wisp_core.events import Event, EventData, Live, TurnEnd
+from wisp_core.records import JsonObject, ThreadRecord
 from wisp_core.requests import (
     Answer,
     Approval,
@@ -92,14 +92,14 @@ class Journal(Protocol):
 class Knowledge(Protocol):
     """What the thread knows beyond its literal turns."""
 
-    async def blocks(self, request: str, *, window: int | None, without: Collection[int] = frozenset()) -> Blocks:
-        """Return the two blocks of a request for this prompt, in a window of so many tokens.
+    async def blocks(self, *, window: int | None, without: Collection[int] = frozenset()) -> Blocks:
+        """Return the two blocks of the open turn's next request, in a window of so many tokens.
 
         `without` are entries that are about to leave the literal turns.
         """
 
-    async def learn(self, turn: int, outcome: Outcome) -> list[EventData]:
-        """Return what a turn that ends so adds to what is known."""
+    async def end_turn(self, turn: int, end: TurnEnd) -> None:
+        """Record how a turn ended, together with what that adds to what is known."""
 
 
 class KeepContext(Protocol):

@@ -14,7 +14,7 @@ BESIDE_CELLS = 150  # of a terminal from which the panel stands beside the conve
 
 
 class ContextBeside(Screen[None]):
-    """A conversation that can show what the model carries."""
+    """A conversation that can show what the model carries; `box` is its input."""
 
     DEFAULT_CSS = """
     ContextBeside ContextPanel {
@@ -26,12 +26,8 @@ class ContextBeside(Screen[None]):
     }
     """
 
+    box: InputBox
     link: Link
-
-    @property
-    def box(self) -> InputBox:
-        """The input."""
-        return self.query_one(InputBox)
 
     def show_text(self, title: str, text: str) -> None:
         """Page a text; the screen above knows how."""

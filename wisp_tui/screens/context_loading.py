@@ -19,13 +19,15 @@ async def load_next(view: RequestView, source: ContextSource) -> None:
     try:
         request = await source.next_request()
         items = request.composition.items
-        view.show(Carried(items, measurement=known.measurement, filling=known.filling))
+        recalled = tuple((one.entry, one.why) for one in request.recalled)
+        view.show(Carried(items, measurement=known.measurement, filling=known.filling, recalled=recalled))
         measurement = await request.measure()
         shares = request.shares(measurement)
     except WispError as error:
         view.show(Carried(known.items, words=words_of(error.sentence()), alarm=True))
         return
-    view.show(Carried(items, measurement=measurement, filling=_fill(source, shares=shares, window=source.window)))
+    filling = _fill(source, shares=shares, window=source.window)
+    view.show(Carried(items, measurement=measurement, filling=filling, recalled=recalled))
 
 
 async def load_turn(view: RequestView, source: ContextSource, *, turn: int) -> None:
@@ -69,6 +71,7 @@ def _carried(source: ContextSource, past: PastRequest) -> Carried:
         filling,
         words=words_of(f"turn {past.turn} of {source.last_turn}, request {past.step} · composed again: {same}"),
         alarm=not past.same,
+        recalled=past.recalled,
     )
 
 

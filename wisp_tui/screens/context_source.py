@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from wisp_core.records import Summary
-from wisp_core.requests import Composition, Measurement, PastRequest, Share, TurnChanges
+from wisp_core.requests import Composition, Measurement, PastRequest, Recalled, Share, TurnChanges
 
 if TYPE_CHECKING:
     from wisp_tui.screens.link import Link
@@ -16,6 +16,10 @@ class NextRequest(Protocol):
     @property
     def composition(self) -> Composition:
         """What it carries."""
+
+    @property
+    def recalled(self) -> tuple[Recalled, ...]:
+        """The earlier passages in its now block."""
 
     async def measure(self) -> Measurement:
         """Return its size."""

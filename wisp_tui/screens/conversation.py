@@ -7,11 +7,11 @@ from textual import events, work
 from textual.app import ComposeResult
 from textual.timer import Timer
 
-from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Said
+from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Said, Show
 from wisp_core.errors import ResumeError, SettingsError, ThreadLockedError, UsageError, WispError
 from wisp_tui.messages import Failed, InputReady, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.conversation_actions import other_keys
-from wisp_tui.screens.conversation_threads import ConversationThreads
+from wisp_tui.screens.conversation_known import ConversationKnown
 from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.hearing import IDLE, LOADING, Hearing
 from wisp_tui.screens.link import Link
@@ -41,7 +41,7 @@ WELCOME = ("wisp", "Enter sends, / lists the commands, F1 the keys. Esc interrup
 NOTHING = Draft()
 
 
-class ConversationScreen(ConversationThreads):
+class ConversationScreen(ConversationKnown):
     """One thread's place to work in."""
 
     def __init__(self, start: Start, *, draft: Draft = NOTHING, sent: Sequence[Draft] = ()) -> None:
@@ -51,6 +51,9 @@ class ConversationScreen(ConversationThreads):
         self._hearing: Hearing | None = None
         self._saving: Timer | None = None
         self._questions = Questions(self._show_question)
+        # Held from the first moment: the person may leave before this screen stands.
+        self.box = InputBox(self._gate)
+        self.drafts = Drafts(self.box)
         self.live = LiveOutputs()
         self.link = Link(start, hear=self._hear, ask=self._questions.ask, changed=self._changed, tell=self._note)
 
@@ -59,13 +62,12 @@ class ConversationScreen(ConversationThreads):
         yield Transcript()
         yield ApprovalPanel()
         yield Queue()
-        yield InputBox(self._gate)
+        yield self.box
         yield Status()
         yield Keys()
 
     def on_mount(self) -> None:
         """Take input at once; everything else comes after the first paint."""
-        self.drafts = Drafts(self.box)
         draft, sent = self._typed
         for one in sent:
             self.box.recall.add(one)
@@ -89,6 +91,7 @@ class ConversationScreen(ConversationThreads):
             if not await self.reach(wanted, self.link.enter, leave="leaves"):
                 self.post_message(LeaveWanted())
                 return
+            self.count_pending()
             self.tell_rest(await self.show_thread())
             await self.drafts.open(self.link.wisp, self.link.thread.record.cwd)
             if self._start.prompt:
@@ -149,6 +152,7 @@ class ConversationScreen(ConversationThreads):
         if self._hearing is not None:
             self._hearing.hear(published)
         self.tell_context(published.name, published.data)
+        self.tell_facts(published.name)
         if published.name in ("prompt", "turn.end"):
             self._changed()
 
@@ -261,6 +265,8 @@ class ConversationScreen(ConversationThreads):
 
     async def _follow(self, result: Any) -> None:
         match result:
+            case Show(screen=screen) if screen:
+                self.show_screen(screen)
             case Said(title, text):
                 if text:
                     self.transcript.view(title, text)
@@ -298,6 +304,9 @@ class ConversationScreen(ConversationThreads):
 
     async def leave(self) -> None:
         """Keep what is unsent and close the conversation."""
+        if self._saving is not None:
+            self._saving.stop()
         await self.drafts.save()
+        self.end_counting()
         await self.link.close()
         self.live.end_all()

@@ -16,15 +16,18 @@ from wisp_tui.screens.context_panel import ContextPanel
 from wisp_tui.screens.context_views import ContextViews
 from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.editor import edit_text
+from wisp_tui.screens.facts import FactsScreen
 from wisp_tui.screens.help import HelpScreen
 from wisp_tui.screens.history import HistoryScreen
 from wisp_tui.screens.outputs import read_output
 from wisp_tui.screens.pager import PagerScreen
+from wisp_tui.screens.pending import PendingScreen
 from wisp_tui.screens.reading import ReadingScreen
 from wisp_tui.screens.threads import ThreadsScreen
 from wisp_tui.widgets.approval import ApprovalPanel
 from wisp_tui.widgets.live_output import LiveOutputs
 from wisp_tui.widgets.pages import read_text
+from wisp_tui.widgets.pick_list import PickList
 from wisp_tui.widgets.prompt import Prompt
 from wisp_tui.widgets.recall import Draft
 from wisp_tui.widgets.row_list import RowList
@@ -225,5 +228,6 @@ def other_keys() -> frozenset[str]:
     """Return the names of the keys of the screens that come over the conversation."""
     context = (ContextScreen, ContextPanel, ContextViews, RowList)
     places = (*context, PagerScreen, HelpScreen, HistoryScreen, ThreadsScreen, ReadingScreen, ChoiceScreen)
-    bound = (binding for place in places for binding in Binding.make_bindings(place.BINDINGS))
+    known = (FactsScreen, PendingScreen, PickList)
+    bound = (binding for place in (*places, *known) for binding in Binding.make_bindings(place.BINDINGS))
     return frozenset(binding.id for binding in bound if binding.id)

@@ -53,6 +53,7 @@ class ConversationThreads(ConversationActions):
             self.app.notify("Esc again: edit an earlier prompt, in a copy", timeout=AGAIN_SECONDS, markup=False)
             return
         self._esc_at = float("-inf")
+        self.app.clear_notifications()  # it would cover what is offered
         self._edit_earlier()
 
     @work(group="threads", exclusive=True)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wisp_core.records import ThreadRecord
+from wisp_tui.screens.learnt import line_of
 from wisp_tui.widgets.live_output import LiveOutputs
 from wisp_tui.widgets.status import Status
 from wisp_tui.widgets.transcript import Transcript
@@ -50,6 +51,8 @@ class Hearing:
         if published.name == "turn.end":
             self._live.end_all()
             self._transcript.mark_turn(self._record.turns[published.turn])
+            if learnt := line_of(self._record, data.facts):
+                self._transcript.note(learnt)
             self._status.tell(doing=IDLE, since=None)
         elif published.name == "error" and published.turn is None:
             self._transcript.note(data.message, "error")

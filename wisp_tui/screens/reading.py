@@ -103,7 +103,7 @@ class ReadingScreen(Screen[bool]):
         if found is None:
             self.app.notify("no output is kept of this thread", markup=False)
         else:
-            self._page(found[1].call, f"entry {found[0]}, output {found[1].call}", "")
+            self._page(found[1].call, title=f"entry {found[0]}, output {found[1].call}", text="")
 
     def on_transcript_copy_requested(self, event: Transcript.CopyRequested) -> None:
         """Copy through the terminal."""
@@ -115,8 +115,8 @@ class ReadingScreen(Screen[bool]):
         """Page a block."""
         title = f"entry {event.entry}" if event.entry is not None else "note"
         call = event.call or await call_of(self._reader, event.entry)
-        self._page(call, f"{title}, output {call}" if call else title, event.text)
+        self._page(call, title=f"{title}, output {call}" if call else title, text=event.text)
 
-    def _page(self, call: str, title: str, text: str) -> None:
+    def _page(self, call: str, *, title: str, text: str) -> None:
         read = read_output(self._reader, call, text=text) if call else read_text(text)
         self.app.push_screen(PagerScreen(title, read, folder=Path(self._reader.record.cwd)))

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from wisp_core.records import EntryKind, EntryState, PromptContent, ThreadRecord
+from wisp_tui.screens.learnt import lines_of
 from wisp_tui.widgets.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class Retelling:
     def __init__(self, transcript: Transcript, reader: "Reader") -> None:
         self._transcript = transcript
         self._reader = reader
-        self._edge = edge_of(reader.record)
+        self._edge = _notes(reader.record)
         self.first = self.last = 0
 
     async def begin(self) -> None:
@@ -34,7 +35,7 @@ class Retelling:
         entries = await self._reader.entries(self.first, self.last)
         self._transcript.show_all(entries, record.turns, notes=self._edge)
         if self.last + 1 in self._edge:
-            self._transcript.note(DROPPED)
+            self._transcript.note(self._edge[self.last + 1])
 
     async def go_on(self) -> None:
         """Show what came before, newest first; the view stays where it is.
@@ -46,7 +47,15 @@ class Retelling:
         while self.first > 1:
             last, self.first = self.first - 1, piece_before(record, self.first - 1)
             entries = await self._reader.entries(self.first, last)
-            self._transcript.show_before(entries, record.turns, notes=self._edge)
+            self._transcript.show_all(entries, record.turns, notes=self._edge, above=True)
+
+
+def _notes(record: ThreadRecord) -> dict[int, str]:
+    """Return what stands before entries by id: what the turn before taught, and where the model's view begins."""
+    notes = lines_of(record)
+    for entry, edge in edge_of(record).items():
+        notes[entry] = f"{notes[entry]}\n{edge}" if entry in notes else edge
+    return notes
 
 
 def piece_before(record: ThreadRecord, last: int) -> int:

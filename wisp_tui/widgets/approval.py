@@ -59,7 +59,7 @@ class Body(VerticalScroll, can_focus=False):
 
 
 class ApprovalPanel(Vertical, can_focus=False):
-    """The panel above the input; it never has the focus but for a reason that is being typed."""
+    """The panel; it never has the focus but for a reason that is being typed. Where Esc `denies`, its keys say so."""
 
     DEFAULT_CSS = """
     ApprovalPanel { height: auto; max-height: 60%; display: none; padding: 0 1; border: round $warning; }
@@ -82,9 +82,10 @@ class ApprovalPanel(Vertical, can_focus=False):
             self.asked = asked
             self.answer = answer
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, denies: bool = True) -> None:
         super().__init__(id="approval")
         self._clock = clock
+        self._denies = denies
         self._asked: Asked | None = None
         self._visible_since: float | None = None
         self._letter = ""
@@ -210,5 +211,5 @@ class ApprovalPanel(Vertical, can_focus=False):
     def _tell(self) -> None:
         whole = self.query_one(Body).whole
         self.set_class(whole, "-ready")
-        shown = keys(self._asked, whole=whole) if self._asked else ""
+        shown = keys(self._asked, whole=whole, denies=self._denies) if self._asked else ""
         self.query_one("#approval-keys", Static).update(Content(shown))

@@ -1,14 +1,15 @@
-"""What is asked of the person as it is shown: a call's whole text, a question's choices, and the keys that answer."""
+"""What is asked of the person as it is shown: a call, a question or a fact in full, and the keys that answer."""
 
 import json
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from textual.content import Content
 
+from wisp_core.fact import TASK, Fact
 from wisp_core.requests import Answer, Approval, Question, Verdict
 from wisp_core.text import displayable, revealed, revealed_line, split_lines
 
-Asked: TypeAlias = Approval | Question
+Asked: TypeAlias = Approval | Question | Fact
 
 QUIET = "$foreground 60%"
 DIFF_COLOURS = {"+": "$success", "-": "$error", "@": "$accent"}
@@ -19,21 +20,45 @@ WORDS = "your answer; Enter sends it to the model, Esc goes back"
 def title(asked: Asked, waiting: int) -> Content:
     """Return the panel's title; `waiting` more stand behind it."""
     more = f" · {waiting} more after this" if waiting else ""
-    if isinstance(asked, Question):
-        return Content(f"The model asks{more}")
-    return Content(displayable(f"May {asked.tool} run?{more}"))
+    match asked:
+        case Question():
+            return Content(f"The model asks{more}")
+        case Approval(tool=tool):
+            return Content(displayable(f"May {tool} run?{more}"))
+        case Fact():
+            return Content(f"Keep this for every conversation?{more}")
+    assert_never(asked)
 
 
 def body(asked: Asked) -> Content:
     """Return what is asked in full and with nothing hidden: what runs, or is written, is what stands here."""
-    return _question(asked) if isinstance(asked, Question) else _approval(asked)
+    match asked:
+        case Question():
+            return _question(asked)
+        case Approval():
+            return _approval(asked)
+        case Fact():
+            return _fact(asked)
+    assert_never(asked)
 
 
-def keys(asked: Asked, *, whole: bool) -> str:
-    """Return the keys that answer; before the `whole` was on screen nothing can be permitted."""
-    if isinstance(asked, Question):
-        chosen = f"1-{len(asked.choices)} choose · " if asked.choices else ""
-        return f"{chosen}r your own words · Esc no answer"
+def keys(asked: Asked, *, whole: bool, denies: bool = True) -> str:
+    """Return the keys that answer; before the `whole` was on screen nothing can be permitted.
+
+    Where Esc `denies`, it answers a question too: with nothing.
+    """
+    match asked:
+        case Question(choices=choices):
+            chosen = f"1-{len(choices)} choose · " if choices else ""
+            return f"{chosen}r your own words{' · Esc no answer' if denies else ''}"
+        case Fact():
+            return f"{'k keep' if whole else 'PageDown shows the rest, then k keeps'} · d drop"
+        case Approval():
+            return _approval_keys(asked, whole=whole)
+    assert_never(asked)
+
+
+def _approval_keys(asked: Approval, *, whole: bool) -> str:
     rule = revealed_line(asked.rule)
     lasting = f" · a for this conversation, w always: {rule}" if rule else ""
     yes = f"y once{lasting}" if whole else f"PageDown shows the rest, then y{', a or w' if rule else ''}"
@@ -44,6 +69,8 @@ def letters(asked: Asked) -> frozenset[str]:
     """Return the letters that answer, or begin to."""
     if isinstance(asked, Question):
         return frozenset({"r", *(str(n) for n in range(1, len(asked.choices) + 1))})
+    if isinstance(asked, Fact):
+        return frozenset({"k", "d"})
     return frozenset({"y", "n", "r"} | ({"a", "w"} if asked.rule else set()))
 
 
@@ -51,9 +78,9 @@ def answer_by(asked: Asked, letter: str, *, whole: bool) -> Answer | None:
     """Return the answer that a letter gives, None where it gives none yet."""
     if isinstance(asked, Question):
         return Answer(Verdict.ONCE, text=asked.choices[int(letter) - 1]) if letter.isdecimal() else None
-    if letter == "n":
+    if letter in ("n", "d"):
         return Answer(Verdict.NO)
-    verdicts = {"y": Verdict.ONCE, "a": Verdict.THREAD, "w": Verdict.ALWAYS}
+    verdicts = {"y": Verdict.ONCE, "k": Verdict.ONCE, "a": Verdict.THREAD, "w": Verdict.ALWAYS}
     return Answer(verdicts[letter]) if whole and letter in verdicts else None
 
 
@@ -88,6 +115,12 @@ def _approval(approval: Approval) -> Content:
     if approval.why:
         parts.append(Content.assemble(("why  ", QUIET), revealed_line(approval.why)))
     return Content("\n").join(parts)
+
+
+def _fact(fact: Fact) -> Content:
+    """Return a fact in full; what it says is what every conversation will be told."""
+    head = f"{revealed_line(fact.subject)} {'' if fact.subject == TASK else revealed_line(fact.name)}".rstrip()
+    return Content.assemble((f"{head}: ", QUIET), (_under("  ", fact.value), "bold"))
 
 
 def _under(lead: str, text: str) -> str:

@@ -10,6 +10,7 @@ from wisp_tui.widgets.fill_line import share_of
 DIM = "$foreground 60%"
 NOTHING = "·"
 SUMMARY_CELLS = 400
+WHY_CELLS = 200
 LEAST_CELLS = 12  # behind the columns, of which a text is shown
 ITEM_COLUMNS = (("id", 5), ("kind", 12), ("origin", 9), ("sent as", 9), ("bytes", 9), ("tokens", 8))
 TURN_COLUMNS = (
@@ -48,6 +49,13 @@ def item_row(item: Item, size: int, *, tokens: int, cells: int, added: bool = Fa
         (column(how, 9), DIM if added else COLOURS[item.rendering]),
         (f" {figures}", DIM if added else ""),
         (_rest(item.text, cells - _width(ITEM_COLUMNS)), DIM),
+    )
+
+
+def recalled_row(entry: int, why: str) -> Content:
+    """Return why an earlier passage is in the now block above it (O25)."""
+    return Content.assemble(
+        (f"{'↳':>5} ", "$accent"), (column(f"entry {entry}", 12), DIM), f" {column(why, WHY_CELLS).rstrip()}"
     )
 
 

@@ -72,7 +72,8 @@ class FillLine(Widget, can_focus=False):
     """The line, for the width there is."""
 
     ALLOW_SELECT = False
-    DEFAULT_CSS = "FillLine { height: auto; text-wrap: nowrap; }"
+    # Away while it has nothing to tell: a height of none that was measured then would stay, Textual keeps heights.
+    DEFAULT_CSS = "FillLine { display: none; height: auto; text-wrap: nowrap; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,6 +83,7 @@ class FillLine(Widget, can_focus=False):
     def show(self, turns: Sequence[TurnChanges], *, target: float, budget: float) -> None:
         """Show these turns; `target` and `budget` are shares of the window."""
         self._turns, self._target, self._budget = turns, target, budget
+        self.display = bool(turns)
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # signature of Textual

@@ -14,7 +14,10 @@ from wisp_tui.widgets.suggestions import Suggestions, matching
 
 
 class InputBox(Vertical):
-    """Holds the draft and says when it is sent; `commands` are (name, help), `waiting` counts queued prompts."""
+    """Holds the draft in `prompt` and says when it is sent.
+
+    `commands` are (name, help), `waiting` counts queued prompts.
+    """
 
     DEFAULT_CSS = "InputBox { height: auto; }"
 
@@ -33,29 +36,26 @@ class InputBox(Vertical):
 
     def __init__(self, gate: Callable[[events.Key], bool]) -> None:
         super().__init__()
-        self._gate = gate
+        # Held, not looked for: whoever leaves while the screen is still being put together asks for them as well.
+        self.prompt = Prompt(gate)
+        self._suggestions = Suggestions()
         self.recall = Recall()
         self.commands: Sequence[tuple[str, str]] = ()
         self.waiting = 0
 
     def compose(self) -> ComposeResult:
         """Lay out the list over the input."""
-        yield Suggestions()
-        yield Prompt(self._gate)
-
-    @property
-    def prompt(self) -> Prompt:
-        """The input itself."""
-        return self.query_one(Prompt)
+        yield self._suggestions
+        yield self.prompt
 
     @property
     def suggesting(self) -> bool:
         """Whether the list of commands is open."""
-        return bool(self.query_one(Suggestions).display)
+        return bool(self._suggestions.display)
 
     def close_suggestions(self) -> None:
         """Close the list."""
-        self.query_one(Suggestions).offer(())
+        self._suggestions.offer(())
 
     def clear(self) -> None:
         """Empty the input; Up brings back what stood there."""
@@ -72,7 +72,7 @@ class InputBox(Vertical):
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         """Complete a command that is half typed, else send."""
         event.stop()
-        chosen = self.query_one(Suggestions).name_chosen
+        chosen = self._suggestions.name_chosen
         if self.suggesting and event.draft.text != f"/{chosen}":
             self._complete()
         else:
@@ -89,7 +89,7 @@ class InputBox(Vertical):
         """Move in the list, take a queued prompt back, or go through earlier prompts."""
         event.stop()
         if self.suggesting:
-            self.query_one(Suggestions).move(event.step)
+            self._suggestions.move(event.step)
             return
         if event.step < 0 and self.waiting and not self.prompt.text:
             self.post_message(self.TakeBackWanted())
@@ -117,8 +117,8 @@ class InputBox(Vertical):
         text = event.text_area.text
         offered = text.startswith("/") and not any(c.isspace() for c in text) and not self.prompt.draft.literal
         names = dict(self.commands) if offered else {}
-        self.query_one(Suggestions).offer((name, names[name]) for name in matching(text[1:], names))
+        self._suggestions.offer((name, names[name]) for name in matching(text[1:], names))
         self.post_message(self.Edited())
 
     def _complete(self) -> None:
-        self.prompt.put(Draft(f"/{self.query_one(Suggestions).name_chosen} "))
+        self.prompt.put(Draft(f"/{self._suggestions.name_chosen} "))

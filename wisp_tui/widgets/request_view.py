@@ -1,5 +1,6 @@
 """One request as the context panel shows it: a line about it, the window as a bar, and its items in order."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from textual.app import ComposeResult
@@ -9,11 +10,12 @@ from textual.widgets import Static
 
 from wisp_core.requests import CHARACTERS_A_TOKEN, Item, Measurement
 from wisp_tui.widgets.columns import about, percent
-from wisp_tui.widgets.context_rows import ITEM_COLUMNS, heads, item_row
+from wisp_tui.widgets.context_rows import ITEM_COLUMNS, heads, item_row, recalled_row
 from wisp_tui.widgets.row_list import RowList
 from wisp_tui.widgets.window_bar import Filling, WindowBar
 
 EMPTY = Filling()
+NOW = "now"  # the kind of the block that recollected passages are in
 NOT_ITEMS = frozenset({"tools", "headroom", "free"})  # parts of the window that are no item's
 
 
@@ -21,7 +23,8 @@ NOT_ITEMS = frozenset({"tools", "headroom", "free"})  # parts of the window that
 class Carried:
     """A request's items, what its answer added, and what is known of its size; `words` tell of it, `alarm` of a fault.
 
-    `measurement` is None until the request is measured.
+    `measurement` is None until the request is measured. `recalled` are the entries of the passages in the now block,
+    each with why it was chosen.
     """
 
     items: tuple[Item, ...] = ()
@@ -30,6 +33,15 @@ class Carried:
     filling: Filling = EMPTY
     words: str = ""
     alarm: bool = False
+    recalled: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The row of the item or answer `at`, or of a passage that it carries."""
+
+    at: int
+    recalled: tuple[int, str] | None = None
 
 
 class RequestView(Vertical):
@@ -46,6 +58,7 @@ class RequestView(Vertical):
         super().__init__(id=id)
         self.carried = Carried()
         self._sizes: list[int] = []
+        self._rows: list[_Row] = []
         self._rate = 1 / CHARACTERS_A_TOKEN
 
     @property
@@ -80,18 +93,22 @@ class RequestView(Vertical):
         total.display = bool(carried.items)
         total.update(self._total(size))
         self.query_one(WindowBar).show(carried.filling)
-        keys = [f"{item.entry}:{item.id}" for item in carried.items]
-        keys += [f"+{item.entry}:{item.id}" for item in carried.answer]
-        self.rows.show(keys, self._draw, start=len(carried.items) - 1 if carried.items else -1)
+        self._rows = list(_rows(carried))
+        keys = [_key(row, carried) for row in self._rows]
+        last = sum(row.at < len(carried.items) for row in self._rows) - 1
+        self.rows.show(keys, self._draw, start=last)
 
     def item_at(self, index: int) -> Item:
-        """Return the item of a row."""
-        items = self.carried.items
-        return items[index] if index < len(items) else self.carried.answer[index - len(items)]
+        """Return the item of a row; of a passage the block that it is in."""
+        at, items = self._rows[index].at, self.carried.items
+        return items[at] if at < len(items) else self.carried.answer[at - len(items)]
 
     def _draw(self, index: int, cells: int) -> Content:
-        size = self._sizes[index]
-        added = index >= len(self.carried.items)
+        row = self._rows[index]
+        if row.recalled is not None:
+            return recalled_row(*row.recalled)
+        size = self._sizes[row.at]
+        added = row.at >= len(self.carried.items)
         return item_row(self.item_at(index), size, tokens=round(size * self._rate), cells=cells, added=added)
 
     def _total(self, size: int) -> Content:
@@ -107,3 +124,18 @@ class RequestView(Vertical):
                 else "the window is not known yet"
             )
         return Content(" · ".join(words))
+
+
+def _rows(carried: Carried) -> Iterator[_Row]:
+    for at in range(len(carried.items) + len(carried.answer)):
+        yield _Row(at)
+        if at < len(carried.items) and carried.items[at].kind == NOW:
+            yield from (_Row(at, recalled) for recalled in carried.recalled)
+
+
+def _key(row: _Row, carried: Carried) -> str:
+    if row.recalled is not None:
+        return f"↳{row.recalled[0]}"
+    added = row.at - len(carried.items)
+    item = carried.items[row.at] if added < 0 else carried.answer[added]
+    return f"{'' if added < 0 else '+'}{item.entry}:{item.id}"

@@ -1,4 +1,4 @@
-"""The status line: what runs, the context meter, model and mode, what is queued, where we are, and the tokens."""
+"""The status line: what runs, the context meter, model and mode, what is queued and pending, the place, the tokens."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +23,7 @@ PLACE_CELLS = 40
 class Condition:
     """What the line tells; `share`, `target` and `budget` are shares of the window, `since` is in monotonic seconds.
 
-    `unseen` tells that something was added below what is in view.
+    `unseen` tells that something was added below what is in view, `pending` how much waits for an answer in the home.
     """
 
     doing: str = "starting"
@@ -40,12 +40,13 @@ class Condition:
     branch: str = ""
     tokens: int = 0
     unseen: bool = False
+    pending: int = 0
 
 
 def line(now: Condition, width: int, *, clock: float) -> Content:
     """Return the line in at most `width` cells; what matters least goes first when it is narrow."""
     parts = _parts(now, clock)
-    for leave in ("tokens", "branch", "directory", "mode", "bar", "model", "unseen", "queued"):
+    for leave in ("tokens", "branch", "directory", "mode", "bar", "model", "unseen", "queued", "pending"):
         if _length(parts) <= width:
             break
         parts.pop(leave, None)
@@ -63,6 +64,8 @@ def _parts(now: Condition, clock: float) -> dict[str, Content]:
     if now.since is not None and clock - now.since >= 1:
         doing += f" {duration(clock - now.since)}"
     parts = {"doing": Content.assemble(("● " if running else "○ ", "$accent" if running else "$foreground 60%"), doing)}
+    if now.pending:
+        parts["pending"] = Content.styled(f"{now.pending} pending", "$text-warning")
     if now.unseen:
         parts["unseen"] = Content.styled("↓ more below", "$accent")
     if now.queued:

@@ -84,7 +84,7 @@ def passage_row(found: FoundPassage, cells: int) -> Content:
     return Content.assemble(*pieces)
 
 
-def saved_row(name: str, size: int, cells: int, *, when: str) -> Content:
+def saved_row(name: str, size: int, *, cells: int, when: str) -> Content:
     """Return a saved transcript in so many cells; `when` is its age."""
     tail = f" {column(byte_size(size), SIZE_CELLS, right=True)} "
     width = max(LEAST_TITLE, cells - cell_len(tail) - AGE_CELLS - 1)

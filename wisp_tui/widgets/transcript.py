@@ -6,7 +6,7 @@ How a screen uses it (all calls from the app's own task):
     show(entry)                         an entry, live and on reopening; a reply takes the place of what was streamed,
                                         an output goes under its call; instructions are not shown
     show_all(entries, turns, notes=…)   a whole thread at once; blocks are drawn when they come into view
-    show_before(entries, turns, notes=…)     what came before all that, the view kept where it is
+    show_all(entries, turns, above=True)     what came before all that, the view kept where it is
     stream(kind, text, call=…)          a delta: kind is "reply", "reasoning" or "output" (of a call)
     status_of_call(call, state, seconds=…)   "waiting", "running", "ok", "failed", "denied" or "cancelled"
     mark_turn(turn)                     how a turn ended, when not as it should
@@ -95,38 +95,20 @@ class Transcript(TranscriptCursor):
         turns: Mapping[int, Turn] | None = None,
         *,
         notes: Mapping[int, str] = MappingProxyType({}),
+        above: bool = False,
     ) -> None:
-        """Show a whole thread in place of what is shown; `turns` by number tell how each ended.
+        """Show a whole thread in place of what is shown, or, `above` it, whole turns that came before it.
 
-        `notes` stand before the entries of their ids.
+        `turns` by number tell how each ended; `notes` stand before the entries of their ids.
         """
-        self.clear()
-        self.replace_blocks(self._weave(entries, turns or {}, notes))
-
-    def show_before(
-        self, entries: Iterable[Entry], turns: Mapping[int, Turn], *, notes: Mapping[int, str] = MappingProxyType({})
-    ) -> None:
-        """Show earlier entries, of whole turns, above all that is shown; the view stays where it is."""
-        # What goes on here must not be taken for a part of them, so another weaves them.
-        earlier = Transcript(reading_columns=self._columns)
-        self.prepend_blocks(earlier._weave(entries, turns, notes))
-
-    def _weave(self, entries: Iterable[Entry], turns: Mapping[int, Turn], notes: Mapping[int, str]) -> list[Block]:
-        blocks = self._batch = []
-        last: Turn | None = None
-        number = 0
-        for entry in entries:
-            turn, number = turns.get(entry.turn), entry.id
-            if last is not None and turn is not last:
-                self.mark_turn(last)
-            last = turn
-            if number in notes:
-                self.note(notes[number])
-            self.show(entry)
-        if last is not None:
-            self.mark_turn(last)
-        self._batch = None
-        return blocks
+        if above:
+            # What goes on here must not be taken for a part of them, so another weaves them.
+            self.prepend_blocks(
+                _weave(Transcript(reading_columns=self._columns), entries, turns=turns or {}, notes=notes)
+            )
+        else:
+            self.clear()
+            self.replace_blocks(_weave(self, entries, turns=turns or {}, notes=notes))
 
     def show_welcome(self, lines: Iterable[str]) -> None:
         """Show the lines of an empty conversation; the first is its heading."""
@@ -283,3 +265,23 @@ class Transcript(TranscriptCursor):
             if block.state == "running":
                 block.forget()
                 self.update_block(block)
+
+
+def _weave(
+    transcript: Transcript, entries: Iterable[Entry], *, turns: Mapping[int, Turn], notes: Mapping[int, str]
+) -> list[Block]:
+    """Return the blocks that a transcript makes of entries."""
+    blocks = transcript._batch = []
+    last: Turn | None = None
+    for entry in entries:
+        turn = turns.get(entry.turn)
+        if last is not None and turn is not last:
+            transcript.mark_turn(last)
+        last = turn
+        if entry.id in notes:
+            transcript.note(notes[entry.id])
+        transcript.show(entry)
+    if last is not None:
+        transcript.mark_turn(last)
+    transcript._batch = None
+    return blocks

@@ -19,8 +19,8 @@ class TranscriptCursor(TranscriptView):
         Binding("enter,space", "fold", "Fold", id="transcript.fold"),
         Binding("c", "copy", "Copy", id="transcript.copy"),
         Binding("o", "open", "Open", id="transcript.open"),
-        Binding("alt+up", "previous_block", "Previous", id="transcript.previous"),
-        Binding("alt+down", "next_block", "Next", id="transcript.next"),
+        Binding("alt+up", "block(-1)", "Previous", id="transcript.previous"),
+        Binding("alt+down", "block(1)", "Next", id="transcript.next"),
         Binding("up", "step(-1)", "Up", show=False, id="transcript.up"),
         Binding("down", "step(1)", "Down", show=False, id="transcript.down"),
         Binding("home", "first", "Start", show=False, id="transcript.first"),
@@ -88,13 +88,9 @@ class TranscriptCursor(TranscriptView):
                 self._at, self._part = self.blocks[index], None
                 self.refresh()
 
-    def action_next_block(self) -> None:
-        """Go to the next code block of this block, else to the next block."""
-        self._move(1)
-
-    def action_previous_block(self) -> None:
-        """Go to the code block before this one in its block, else to the block before."""
-        self._move(-1)
+    def action_block(self, step: int) -> None:
+        """Go to the next code block of this block that way, else to the next block."""
+        self._move(step)
 
     def action_step(self, step: int) -> None:
         """Go to the next block that way, through what is longer than the view first."""

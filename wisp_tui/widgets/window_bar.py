@@ -163,7 +163,8 @@ class WindowBar(Widget, can_focus=False):
     """The bar, its marks and its legend, for the width there is."""
 
     ALLOW_SELECT = False
-    DEFAULT_CSS = "WindowBar { height: auto; text-wrap: nowrap; text-overflow: ellipsis; }"
+    # Away while it has nothing to tell: a height of none that was measured then would stay, Textual keeps heights.
+    DEFAULT_CSS = "WindowBar { display: none; height: auto; text-wrap: nowrap; text-overflow: ellipsis; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -173,6 +174,7 @@ class WindowBar(Widget, can_focus=False):
         """Show another window."""
         if filling != self.filling:
             self.filling = filling
+            self.display = bool(filling.shares)
             self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # signature of Textual

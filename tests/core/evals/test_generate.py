@@ -8,6 +8,7 @@ from wisp_core.evals.bank import Bank, read_bank
 from wisp_core.evals.filler import size_of
 from wisp_core.evals.generate import DEALT, HALVES, TOKENS, TURNS_BEFORE, conversations, generate
 from wisp_core.evals.scenario import plants_of
+from wisp_core.settings import Outputs
 
 BANKS = {half: read_bank(half) for half in HALVES}
 
@@ -62,6 +63,14 @@ def test_what_a_tool_alone_said_stands_in_one_file_that_one_turn_reads() -> None
             reads = [n for n, each in enumerate(scenario.turns, 1) if name in str([c.arguments for c in each.calls])]
             assert reads == [turn]
             assert plant.text not in scenario.turns[turn - 1].reply
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_no_output_of_a_file_is_so_long_that_a_part_of_it_is_held_back(half: str) -> None:
+    for seed in range(10):
+        for text in generate(BANKS[half], seed).files.values():
+            numbered = "".join(f"{n}\t{line}\n" for n, line in enumerate(text.split("\n"), 1))
+            assert len(numbered.encode()) < Outputs().least_bytes
 
 
 def texts(bank: Bank) -> set[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wisp_core.facts.looking_up import WORDS_MOST, query_words, stem
+from wisp_core.facts.looking_up import WORDS_MOST, query_words, stem, stems_held, stems_of
 from wisp_core.facts.recollect import (
     HEADING,
     Candidate,
@@ -202,3 +202,28 @@ def test_what_a_passage_says_cannot_pass_for_another_source(text: str) -> None:
     assert line.startswith("- staging port")
     assert line.count("—") == 1
     assert line.endswith(" — tool read_file, turn 3, entry 9")
+
+
+@given(
+    st.text("abcies-._/ yŻż銅のゲ’\n", max_size=60),
+    st.sets(st.text("abciesyżの銅-.", min_size=1, max_size=5), max_size=4),
+)
+def test_the_stems_of_a_text_are_found_without_reading_all_of_its_words(text: str, stems: set[str]) -> None:
+    wanted = stems | set(list(stems_of(text))[:3])
+    assert stems_held(text, wanted) == stems_of(text) & wanted
+
+
+def test_a_newer_passage_that_a_block_says_comes_back_where_an_older_one_would_stand_below_it() -> None:
+    given_ = [found(3, "staging port 1"), found(6, "staging port 2")]
+    shown = {6: "said staging port 2"}
+    assert entries(recollect(asked("staging port"), given_, shares={}, limits=ROOMY, shown=shown)) == [3, 6]
+    shown = {3: "said staging port 1"}
+    assert entries(recollect(asked("staging port"), given_, shares={}, limits=ROOMY, shown=shown)) == [6]
+
+
+def test_what_the_previous_prompt_alone_brings_is_left_out_where_the_requests_own_words_find_something() -> None:
+    given_ = [found(3, "parsing topics", 9.0), found(6, "staging port", 1.0)]
+    lookup = look_up("the staging port?", previous="compare topics of parsing")
+    assert lookup is not None
+    assert entries(recollect(lookup, given_, shares={}, limits=ROOMY)) == [6]
+    assert entries(recollect(lookup, given_[:1], shares={}, limits=ROOMY)) == [3]

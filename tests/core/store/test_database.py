@@ -31,6 +31,18 @@ def _stored(path: Path, user_version: int | None = None) -> None:
             connection.execute(f"PRAGMA user_version={user_version}")
 
 
+async def test_a_database_that_is_closed_by_now_says_so_in_a_sentence(tmp_path: Path) -> None:
+    database = await Database.open(tmp_path / "wisp.db")
+    await database.close()
+    with pytest.raises(StorageError, match="closed by now"):
+        await database.fetch("SELECT 1")
+    with pytest.raises(StorageError, match="closed by now"):
+        await database.threads(10)
+    with pytest.raises(StorageError, match="closed by now"):
+        async with database.transaction():
+            pass
+
+
 async def _played(home: Path) -> ThreadRecord:
     journal = await Journal.open(home, Settings())
     try:
@@ -173,6 +185,25 @@ async def test_a_transaction_that_is_cancelled_or_fails_leaves_nothing(tmp_path)
         with pytest.raises(StorageError):
             await fail()
         assert await database.fetch("SELECT * FROM drafts") == []
+    finally:
+        await database.close()
+
+
+async def test_a_transaction_that_is_cancelled_at_any_instant_leaves_the_writer_free(tmp_path):
+    database = await Database.open(tmp_path / "wisp.db")
+    try:
+
+        async def write() -> None:
+            async with database.transaction() as writer:
+                await writer.execute("INSERT OR REPLACE INTO drafts VALUES ('a', 'b')")
+
+        for turns in range(40):
+            task = asyncio.ensure_future(write())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await write()
     finally:
         await database.close()
 

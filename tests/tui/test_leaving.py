@@ -1,0 +1,44 @@
+"""The end at any moment: whoever leaves while wisp starts, or while something is read, leaves in order."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.tui.face import conversation, script, until
+from wisp_tui.app import WispApp
+from wisp_tui.screens.conversation import ConversationScreen
+from wisp_tui.screens.start import Start
+
+
+@pytest.mark.parametrize("ticks", [0, 1, 2, 4, 8, 16, 32, 64, 128, 256])
+async def test_it_can_be_left_at_any_moment_of_its_start(tmp_path: Path, ticks: int) -> None:
+    app = WispApp(Start(model=script(tmp_path)))
+    async with app.run_test(size=(120, 40)):
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        await app.leave()
+    assert app.return_code == 0
+    assert app.parting == ""
+
+
+@pytest.mark.parametrize("ticks", range(0, 30, 3))
+async def test_a_screen_that_is_closed_while_it_is_put_together_breaks_nothing(tmp_path: Path, ticks: int) -> None:
+    app = WispApp(Start(model=script(tmp_path)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ConversationScreen))
+        await app.screen.leave()  # type: ignore[attr-defined]
+        coming = app.push_screen(ConversationScreen(Start(model=script(tmp_path))))
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        await app.leave()
+        del coming
+
+
+async def test_it_can_be_left_while_the_panel_reads(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, {"text": "Yes."}), size=(160, 40)) as (pilot, screen):
+        screen.action_context()
+        await pilot.pause()
+        screen.renew_context()
+        await asyncio.sleep(0)
+        await pilot.app.leave()  # type: ignore[attr-defined]
