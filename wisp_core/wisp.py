@@ -30,6 +30,7 @@ from wisp_core.redaction import Redaction, find_secrets
 from wisp_core.resources import read
 from wisp_core.settings import Settings, home_path, leaves, load_settings, trace_settings
 from wisp_core.settings_file import remember_rule
+from wisp_core.shelf import Shelf
 from wisp_core.store.desk import Desk
 from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
@@ -51,8 +52,8 @@ class Wisp:
     """An open home: its settings, its journal, the threads that are furnished from it.
 
     `library` has every thread of the home, `facts` the facts of them all, `pending` what waits for the person in any
-    process. `introduction` is said at the start of a new conversation: which model was chosen and why. `notes` are
-    sentences on what opening the home had to mend or ignore.
+    process, `shelf` the models that can be run. `introduction` is said at the start of a new conversation: which model
+    was chosen and why. `notes` are sentences on what opening the home had to mend or ignore.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Wisp:
         limits, taken = house.settings.waiting, self.library.taken
         self.facts = HomeFacts(journal, taken, table=table, limits=limits)
         self.pending = Pending(journal, self.facts, taken=taken, table=table, limits=limits, face=face)
+        self.shelf = Shelf(house.home, house.settings)
         self.introduction: list[str] = []
         self.notes: list[str] = [*journal.notes, *note_idle_rules(house.settings.permissions)]
         self.model = choice.model

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from wisp_core.errors import UsageError
 from wisp_core.settings import home_path, load_settings
-from wisp_core.shelf import Pulling, keep, key_variable, list_shelf, pull_model, tell_progress
+from wisp_core.shelf import Pulling, Shelf
 from wisp_core.text import displayable
 
 MOST_KEY_CHARACTERS = 8192
@@ -31,8 +31,7 @@ async def models(action: str, name: str | None, *, as_json: bool) -> int:
 
 
 async def _list(*, as_json: bool) -> int:
-    home = home_path()
-    seen = await list_shelf(home, load_settings(home))
+    seen = await _shelf().list()
     if as_json:
         print(json.dumps({"models": [asdict(each) for each in seen]}))
         return 0
@@ -43,8 +42,8 @@ async def _list(*, as_json: bool) -> int:
 
 
 async def _pull(name: str, *, as_json: bool) -> int:
-    home, shown = home_path(), _Shown(sys.stderr.isatty())
-    chosen = await pull_model(name, load_settings(home), home=home, tell=shown.take)
+    shown = _Shown(sys.stderr.isatty())
+    chosen = await _shelf().pull(name, shown.take)
     shown.end()
     if as_json:
         print(json.dumps({"model": chosen}))
@@ -54,19 +53,23 @@ async def _pull(name: str, *, as_json: bool) -> int:
 
 
 async def _key(provider: str, *, as_json: bool) -> int:
-    home = home_path()
-    settings = load_settings(home)
-    key_variable(provider, settings)
+    shelf = _shelf()
+    shelf.key_variable(provider)
     if sys.stdin.isatty():
         key = await asyncio.to_thread(getpass.getpass, f"key for {displayable(provider)} (not shown): ")
     else:
         key = await asyncio.to_thread(sys.stdin.readline, MOST_KEY_CHARACTERS)
-    variable = await keep(provider, key.strip(), settings=settings, home=home)
+    variable = await shelf.keep(provider, key.strip())
     if as_json:
         print(json.dumps({"kept": variable}))
     else:
         print(f"the key is in the keyring, as {variable}; that variable goes before it where it is set")
     return 0
+
+
+def _shelf() -> Shelf:
+    home = home_path()
+    return Shelf(home, load_settings(home))
 
 
 class _Shown:
@@ -78,7 +81,7 @@ class _Shown:
 
     def take(self, progress: Pulling) -> None:
         """Show one step."""
-        text = displayable(tell_progress(progress) if self._terminal else progress.text)
+        text = displayable(progress.line if self._terminal else progress.text)
         if text and text != self._last:
             self._last = text
             print(f"\r\x1b[K{text}" if self._terminal else text, end="" if self._terminal else "\n", file=sys.stderr)

@@ -2,7 +2,7 @@
 
 from wisp_core import records, settings
 from wisp_core.commands.here import Here
-from wisp_core.commands.results import Begin, Leave, Restyle, Result, Said
+from wisp_core.commands.results import Begin, Leave, Restyle, Result, Said, Show
 from wisp_core.errors import UsageError
 
 EFFORTS: dict[str, settings.Effort] = {"low": "low", "medium": "medium", "high": "high", "off": ""}
@@ -79,8 +79,8 @@ class Model:
             await here.thread.warm()
         window = here.thread.window
         size = f"window {window.tokens:,} tokens ({window.source})" if window else "window unknown"
-        why = "" if argument else f"\n{here.wisp.why}"
-        return Said("model", f"{here.thread.model}, {size}{why}")
+        said = f"{here.thread.model}, {size}"
+        return Said("model", said) if argument else Show("model", f"{said}\n{here.wisp.why}", screen="models")
 
 
 class Effort:

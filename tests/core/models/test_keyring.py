@@ -12,7 +12,7 @@ from wisp_core.crash import explain
 from wisp_core.errors import UsageError
 from wisp_core.models.keys import keep_key, with_keys
 from wisp_core.settings import Settings
-from wisp_core.shelf import keep, key_variable
+from wisp_core.shelf import Shelf
 
 KEY = "sk-0123456789abcdefghij"
 # It keeps what it is given where it stands, and every argument it ever had.
@@ -96,16 +96,17 @@ async def test_a_keyring_that_refuses_is_told_without_the_key(tmp_path, keyring)
     assert caught.value.sentence().isprintable()
 
 
-def test_a_provider_has_its_variable_and_an_unknown_one_is_told():
+def test_a_provider_has_its_variable_and_an_unknown_one_is_told(tmp_path):
     settings = Settings.model_validate(
         {"endpoints": {"a": {"url": "http://h", "key_env": "A"}, "b": {"url": "http://h"}}}
     )
-    assert key_variable("openai", settings) == "OPENAI_API_KEY"
-    assert key_variable("local/a", settings) == key_variable("a", settings) == "A"
+    shelf = Shelf(tmp_path, settings)
+    assert shelf.key_variable("openai") == "OPENAI_API_KEY"
+    assert shelf.key_variable("local/a") == shelf.key_variable("a") == "A"
     with pytest.raises(UsageError, match=r"endpoints\.b names no key"):
-        key_variable("b", settings)
+        shelf.key_variable("b")
     with pytest.raises(UsageError, match="no provider"):
-        key_variable("nobody", settings)
+        shelf.key_variable("nobody")
 
 
 async def test_a_kept_key_reaches_its_endpoint_alone_and_nothing_that_is_written(tmp_path, keyring):
@@ -113,7 +114,7 @@ async def test_a_kept_key_reaches_its_endpoint_alone_and_nothing_that_is_written
         mine, other = [await stack.enter_async_context(FakeProvider()) for _ in range(2)]
         given = {"endpoints": {"mine": {"url": mine.url, "key_env": "MINE_KEY"}, "other": {"url": other.url}}}
         home = tmp_path / "home"
-        await keep("mine", KEY, settings=Settings.model_validate(given), home=home)
+        await Shelf(home, Settings.model_validate(given)).keep("mine", KEY)
         mine.answer(f"your key is {KEY}")
         mine.answer(status=401, body={"error": {"message": f"no {KEY}"}})
         other.answer("fine")
