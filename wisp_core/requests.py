@@ -51,18 +51,14 @@ class ToolSchema:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One request; `max_output` in tokens, None for the provider's own limit.
-
-    `stable` characters at the start of the first user message are the earlier block, which seldom changes. `effort` is
-    `low`, `medium` or `high`, empty for the provider's own; it counts where the provider has such a thing.
-    """
+    """One request; `max_output` in tokens; the first user message begins with `stable` characters of earlier block."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...] = ()
-    max_output: int | None = None
+    max_output: int | None = None  # None and an empty effort leave it to the provider
     temperature: float | None = None
     stable: int = 0
-    effort: str = ""
+    effort: str = ""  # low, medium or high
 
 
 @dataclass(frozen=True, slots=True)

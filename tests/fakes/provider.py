@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 
 TOP = {
     "model", "messages", "stream", "stream_options", "tools", "max_tokens", "max_completion_tokens", "temperature",
-    "response_format", "return_progress",
+    "response_format", "return_progress", "reasoning_effort",
 }  # fmt: skip
 KEYS = {
     "system": {"role", "content"},
