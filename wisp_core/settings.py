@@ -364,13 +364,14 @@ def _section(model: type[BaseModel], name: str) -> type[BaseModel] | None:
 def _explain(error: ValidationError, path: Path) -> SettingsError:
     first: Any = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
+    where = next((name for name, sets in ENVIRONMENT.items() if sets == key and os.environ.get(name)), str(path))
     if first["type"] == "extra_forbidden":
         near = difflib.get_close_matches(key, _known(Settings), n=1, cutoff=0.5)
         hint = f"did you mean `{near[0]}`?" if near else "no setting is named like it"
         return SettingsError(f"{path}: unknown setting `{key}`", hint)
     expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     return SettingsError(
-        f"{path}: `{key}` is wrong: expected {expected}, found {json.dumps(first['input'], default=str)[:80]}"
+        f"{where}: `{key}` is wrong: expected {expected}, found {json.dumps(first['input'], default=str)[:80]}"
     )
 
 

@@ -4,11 +4,12 @@ import pytest
 
 from tests.fakes.ollama import FakeOllama
 from tests.opened import opened
+from wisp_core.errors import SettingsError
 from wisp_core.models.catalogue import EMBEDDED, PROVIDERS, choose, find, fit_settings, look_around, open_backend
 from wisp_core.models.discover import Found
 from wisp_core.models.survey import survey
 from wisp_core.requests import Window
-from wisp_core.settings import Context, Discovery, Endpoint, Known, Settings
+from wisp_core.settings import Context, Discovery, Endpoint, Known, Settings, load_settings
 
 LLAMA = Found("local/llama-server", ("local/llama-server/m",), "a model server answers at 127.0.0.1:8080", "http://h")
 KEY = Found("anthropic", (), "ANTHROPIC_API_KEY is set")
@@ -95,6 +96,25 @@ async def test_an_endpoint_may_be_an_ollama_and_the_config_gives_its_window():
         backend = open_backend("local/there", settings, environ={})
         assert await backend.window() == Window(4096, "config")
         await backend.close()
+
+
+async def test_a_well_known_server_needs_no_config_and_a_configured_one_goes_before_it():
+    backend = open_backend("local/lm-studio/m", Settings(), environ={})
+    assert backend.endpoint == "http://127.0.0.1:1234/v1"
+    await backend.close()
+    backend = open_backend(
+        "local/lm-studio/m", Settings(endpoints={"lm-studio": Endpoint(url="http://h/v1")}), environ={}
+    )
+    assert backend.endpoint == "http://h/v1"
+    await backend.close()
+
+
+def test_how_long_to_look_comes_from_the_environment_and_a_wrong_one_is_told_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("WISP_DISCOVERY", "1.5")
+    assert load_settings(tmp_path).discovery.seconds == 1.5
+    monkeypatch.setenv("WISP_DISCOVERY", "soon")
+    with pytest.raises(SettingsError, match=r"^WISP_DISCOVERY: `discovery\.seconds` is wrong"):
+        load_settings(tmp_path)
 
 
 async def test_the_config_adds_to_the_catalogue():
