@@ -2,12 +2,11 @@
 
 import re
 import secrets
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wisp_core.text import displayable, one_line
+from wisp_core.text import count_cells, displayable, one_line
 
 
 def new_fact_id() -> str:
@@ -102,9 +101,11 @@ class KnownFact:
     here: bool = True
 
 
-# What a line on what was learnt takes at most, in cells of a terminal, and characters of one fact in it.
+# What a line on what was learnt takes at most, in cells of a terminal, and characters of one fact in it, of several
+# and alone.
 LEARNT_CELLS = 110
 LEARNT_CHARACTERS = 48
+LEARNT_ALONE = 100
 _AT_TURN = re.compile(r",? at turn \d+")
 
 
@@ -113,28 +114,28 @@ def learnt(facts: Iterable[tuple[str, str, str]]) -> str:
 
     Of a path it names the file alone; past the room it says how many more there are.
     """
-    said = [_learnt(fact) for fact in facts]
-    if not said:
+    found = list(facts)
+    if not found:
         return ""
+    # A fact that stands alone has the line to itself.
+    said = [_learnt(fact, LEARNT_ALONE if len(found) == 1 else LEARNT_CHARACTERS) for fact in found]
     line = f"{len(said)} fact{'s' if len(said) > 1 else ''}: {said[0]}"
     for at, piece in enumerate(said[1:], 1):
         more = f" · +{len(said) - at} more"
         last = at == len(said) - 1
-        if _cells(f"{line} · {piece}") + (0 if last else len(more)) > LEARNT_CELLS:
+        if count_cells(f"{line} · {piece}") + (0 if last else len(more)) > LEARNT_CELLS:
             return line + more
         line += f" · {piece}"
     return line
 
 
-def _learnt(fact: tuple[str, str, str]) -> str:
+def _learnt(fact: tuple[str, str, str], room: int) -> str:
     subject, name, value = fact
     if subject == SAID:
         name = ""
     elif name.startswith("/"):
         name = name.rstrip("/").rpartition("/")[2] or name
-    head = one_line(displayable(f"{subject} {name}"), LEARNT_CHARACTERS // 2).rstrip()
-    return one_line(f"{head}: {displayable(_AT_TURN.sub('', value))}", LEARNT_CHARACTERS)
-
-
-def _cells(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+    head = one_line(displayable(f"{subject} {name}"), room // 2).rstrip()
+    text = one_line(f"{head}: {displayable(_AT_TURN.sub('', value))}", room)
+    over = count_cells(text) - LEARNT_ALONE
+    return text if over <= 0 else one_line(text, len(text) - over)

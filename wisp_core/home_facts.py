@@ -12,6 +12,7 @@ from wisp_core.fact import Fact, FactState, Proposal
 from wisp_core.facts.assertion import Source
 from wisp_core.facts.changes import ask_to_keep, delete_fact, drop_fact, keep_fact
 from wisp_core.facts.heads import held
+from wisp_core.facts.lines import conflict_notes
 from wisp_core.journal import Journal
 from wisp_core.records import JsonObject, ThreadRecord
 from wisp_core.settings import Waiting
@@ -209,9 +210,12 @@ class HomeFacts:
         async with self._journal.ledger:
             session = self._journal.session
             shared = await shared_facts(self._journal.database, session)
-            events = change(held(record.facts.values() if own is None else own, shared, session=session))
+            known = held(record.facts.values() if own is None else own, shared, session=session)
+            events = change(known)
             if events:
                 await self._journal.record_each(record, events)
+                for note in conflict_notes(events, record, known=known):
+                    self._journal.publish(note)
         return events
 
     async def _find(self, id: str) -> Fact:

@@ -13,7 +13,7 @@ from wisp_core.facts.extract import extract, start_facts
 from wisp_core.facts.heads import Identity, held, identity, standings
 from wisp_core.facts.kinds import Kind, kind_of
 from wisp_core.facts.ledger import Rules, record_assertions
-from wisp_core.facts.lines import fact_line, source_of
+from wisp_core.facts.lines import conflict_notes, fact_line, source_of
 from wisp_core.facts.looking_up import stem
 from wisp_core.facts.recollect import Candidate, Passage, Recollection, limits, look_up, recollect
 from wisp_core.facts.rooms import Rooms, rooms_of
@@ -75,7 +75,10 @@ class Knowledge:
             learnt = await self._learn(turn, Outcome(end.outcome))
             facts = dict.fromkeys(event.fact for event in learnt if isinstance(event, FactRecorded))
             ending = end.model_copy(update={"facts": list(facts)})
+            known = await self.facts() if learnt else ()
             await self.journal.record_group(self.record, [*learnt, ending], turn=turn)
+            for note in conflict_notes(learnt, self.record, known=known):
+                self.journal.publish(note)
 
     async def _learn(self, turn: int, outcome: Outcome) -> list[EventData]:
         """Return what a turn that ends so adds to the ledger: what its tools showed and what the person stated."""
@@ -173,9 +176,12 @@ class Knowledge:
     async def _record(self, change: Callable[[Sequence[Fact]], list[EventData]]) -> list[Fact]:
         await self.start()
         async with self.journal.ledger:
-            events = change(await self.facts())
+            known = await self.facts()
+            events = change(known)
             if events:
                 await self.journal.record_each(self.record, events)
+                for note in conflict_notes(events, self.record, known=known):
+                    self.journal.publish(note)
         ids = [event.fact for event in events if isinstance(event, FactRecorded)]
         return [self.record.facts[id] for id in ids if id in self.record.facts]
 

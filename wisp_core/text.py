@@ -1,6 +1,7 @@
 """What is done to text from outside: made sound, split into lines, cut at characters, made displayable. Pure."""
 
 import re
+import unicodedata
 
 _UNSOUND = re.compile("[\x00\ud800-\udfff]")
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -77,6 +78,11 @@ def shorten(text: str, limit: int) -> str:
 def one_line(text: str, limit: int) -> str:
     """Return `text` with every run of white space as one space, in at most `limit` characters."""
     return shorten(" ".join(text.split()), limit)
+
+
+def count_cells(text: str) -> int:
+    """Return the cells that a terminal takes for `text`, counting two for each wide character."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def byte_size(count: int) -> str:

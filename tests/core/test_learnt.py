@@ -39,6 +39,12 @@ def test_a_long_statement_is_shortened() -> None:
     assert learnt([("said", "1.1", "x" * 400)]).endswith("x…")
 
 
+def test_a_fact_that_stands_alone_has_the_line_to_itself() -> None:
+    found = ("tests", "python -m pytest -q", "failed (exit status 1): 1 failed, 1 passed")
+    assert learnt([found]) == "1 fact: tests python -m pytest -q: failed (exit status 1): 1 failed, 1 passed"
+    assert cells(learnt([("tests", "潮" * 90, "位" * 90)])) <= LEARNT_CELLS
+
+
 def test_no_text_of_a_fact_breaks_the_line_or_reaches_a_terminal() -> None:
     line = learnt([(HOSTILE, HOSTILE, HOSTILE)])
     assert not [bad for bad in "\x1b\n\u202e\x00" if bad in line]

@@ -9,6 +9,7 @@ import pytest
 
 from tests.flows.chat import Chat, Ran
 from tests.flows.reading import READ, RETYPED, write_script
+from wisp_core.text import count_cells
 
 KEEP_ONE = {"policy": "keep-turns", "keep_turns": 1}
 HOSTILE = "[red]bold[/red] \x1b[31mred\x1b[0m <script>alert(1)</script> \u202eabc `x` | #"
@@ -56,6 +57,16 @@ def test_the_next_request_and_that_of_a_turn_are_listed_entry_by_entry(chat: Cha
     renderings = {line.split()[3]: line.split()[4] for line in second.split("\n")[:-2]}
     assert (renderings["tool_output"], renderings["reply"]) == ("reference", "cut")
     assert "composed again" not in first + second
+
+
+def test_a_line_of_a_listed_request_does_not_wrap_in_a_terminal_of_120_columns(chat: Chat):
+    chat.configure(facts={"enabled": False})
+    model = write_script(chat.cwd, {"text": "潮位" * 90}, window=8192, counts=False)
+    typed = f"{'how high is it? ' * 20}\n/inspect context next\n/inspect context 1\n"
+    listed = views(chat.run("--model", model, "--json", typed=typed))
+    lines = [line for text in listed for line in text.split("\n")]
+    assert max(count_cells(line) for line in lines) == 100
+    assert lines[-1].endswith("…  (answered)")
 
 
 def test_what_each_turn_changed_is_one_line_a_turn(chat: Chat):

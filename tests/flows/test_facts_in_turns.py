@@ -7,10 +7,10 @@ import pytest
 
 from tests.flows.chat import Chat
 from tests.flows.telling import FULL, KEEP_ONE, earlier, repository, runs, said, script, tell
-from tests.opened import opened
+from tests.opened import Opened, opened
 from wisp_core.commands.registry import run
 from wisp_core.errors import UsageError
-from wisp_core.events import Event
+from wisp_core.events import Event, Live
 from wisp_core.fact import FactState
 from wisp_core.journal import rebuild
 from wisp_core.settings import load_settings
@@ -74,14 +74,35 @@ async def test_a_failing_run_against_the_persons_word_is_a_conflict_until_the_pe
         await run(f"/fact tests {TEST} = flaky; ignore it", thread=home.thread, wisp=home.wisp)
         await tell(home, "run the tests")
         assert len(home.events("fact.conflict.raised")) == 1
+        assert notes(home)[0].startswith(f"conflict: tests {TEST}: the person says flaky; ignore it, tool run_command ")
+        assert notes(home)[0].endswith("; /facts shows both")
         await tell(home, "and?")
         (line,) = [line for line in earlier(home.thread) if line.startswith("- tests ")]
         assert line.startswith(f"- tests {TEST}: flaky; ignore it — from the person; another source disagrees: tool")
         await run(f"/fact tests {TEST} = fails since Monday", thread=home.thread, wisp=home.wisp)
         assert len(home.events("fact.conflict.resolved")) == 1
         await tell(home, "and now?")
+        assert notes(home)[1:] == [f"no conflict any more: tests {TEST}: fails since Monday stands"]
         assert f"- tests {TEST}: fails since Monday — from the person" in earlier(home.thread)
         assert len([line for line in earlier(home.thread) if line.startswith("- tests ")]) == 1
+
+
+async def test_a_conflict_is_over_and_said_to_be_when_a_side_is_deleted(tmp_path: Path):
+    repository(tmp_path)
+    async with opened(tmp_path, model=script(tmp_path, runs(TEST))) as home:
+        await tell(home, "run the tests")
+        await run(f"/fact tests {TEST} = flaky", thread=home.thread, wisp=home.wisp)
+        (tool,) = [f for f in home.thread.record.facts.values() if f.subject == "tests" and f.source == "tool"]
+        await run(f"/fact delete {tool.id}", thread=home.thread, wisp=home.wisp)
+        await tell(home, "and now?")
+        raised, over = notes(home)
+        assert raised.startswith("conflict: ")
+        assert over == f"no conflict any more: tests {TEST}: flaky stands"
+
+
+def notes(home: Opened) -> list[str]:
+    heard = [one for one in home.heard if isinstance(one, Live) and one.name == "note"]
+    return [str(one.data["text"]) for one in heard if one.data["kind"] == "conflict"]
 
 
 async def test_a_turn_that_failed_leaves_nothing_and_tried_again_what_it_says_once(tmp_path: Path):

@@ -1,5 +1,6 @@
 """A16, U13: Ctrl-C and SIGTERM in every phase of `wisp chat`: what came is kept, nothing runs on, the status is 130."""
 
+import asyncio
 import json
 import signal
 from collections.abc import Callable
@@ -10,6 +11,9 @@ import psutil
 import pytest
 
 from tests.flows.chat import Chat
+from tests.flows.telling import script
+from tests.opened import opened
+from wisp_core.records import Outcome
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 RUN = {"calls": [{"name": "run_command", "arguments": {"command": "./slow.sh"}}]}
@@ -123,3 +127,14 @@ def test_a_person_sees_what_had_come_and_that_it_was_cancelled(chat: Chat):
     assert "  cancelled · " in told
     assert "  │ what came\n  │ [cancelled by the person]\n" in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("steps", range(1, 20, 2))
+async def test_a_turn_that_is_about_to_run_is_interrupted_too(tmp_path: Path, steps: int):
+    async with opened(tmp_path, model=script(tmp_path, {"text": "thinking", "hang": True})) as home:
+        sending = asyncio.create_task(home.thread.send("wait"))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        assert home.thread.cancel()
+        assert await asyncio.wait_for(sending, 10) is Outcome.INTERRUPTED
+        assert [end.outcome for end in home.events("turn.end")] == ["interrupted"]

@@ -132,7 +132,7 @@ def test_an_approval_of_one_process_is_answered_from_another(chat: Chat):
         assert printed["asked"]["arguments"] == {"command": COMMAND}
         shown = chat.wisp("pending")
         assert not {"\x1b", "\u202e"} & set(shown.out)
-        assert f"answer it with: {asked.id} yes" in shown.out
+        assert f"answer it with: wisp answer {asked.id} yes" in shown.out
         ran = chat.wisp("answer", asked.id, "yes")
         assert (ran.status, ran.out, ran.err) == (0, "answered: once\n", "")
         assert face.until("approval.decided")["by"] == "person (wisp answer)"

@@ -14,6 +14,7 @@ from tests.tui.test_hostile_text import HOSTILE, RAW
 from wisp_core.fact import KnownFact
 from wisp_tui.screens.choice import ChoiceScreen
 from wisp_tui.screens.facts import FactsScreen
+from wisp_tui.screens.facts_views import EMPTY
 
 
 @asynccontextmanager
@@ -41,7 +42,7 @@ def told(app: Over) -> str:
 
 async def test_the_facts_stand_by_scope_with_value_source_version_and_age() -> None:
     async with facts() as (pilot, screen, _app):
-        assert "Permanent 1 Thread 6 Session 1 Proposed 2" in lines(screen)
+        assert "Permanent 1 [Thread 6] Session 1 Proposed 2" in lines(screen)
         assert "▌ tests pytest: passed (12) tool run_command 2 20 min" in lines(screen)
         await pilot.press("tab")
         assert "▌ service 8080: node (pid 311), listening tool system_info 1 20 min" in lines(screen)
@@ -50,6 +51,17 @@ async def test_the_facts_stand_by_scope_with_value_source_version_and_age() -> N
         await pilot.press("shift+tab")
         assert "▌? project language: Python 3.11 model, distilled: the person said 1 20 min" in lines(screen)
         assert "? person ada: owns the release the caller 1 20 min" in lines(screen)
+
+
+async def test_an_empty_view_says_so_where_its_first_row_would_stand_and_names_no_columns() -> None:
+    async with facts(Ledger([])) as (pilot, screen, _app):
+        for view, words in EMPTY.items():
+            screen.go(view)
+            await pilot.pause()
+            rows = lines(screen)
+            assert f"[{view.capitalize()} 0]" in rows[0]
+            assert rows[1] == words
+            assert not [row for row in rows if row.startswith("fact ")]
 
 
 async def test_sides_of_a_conflict_stand_one_under_the_other_and_say_what_resolves_it() -> None:
@@ -134,7 +146,7 @@ async def test_words_leave_the_facts_that_hold_them_and_letters_are_text_meanwhi
     ledger = Ledger()
     async with facts(ledger) as (pilot, screen, _app):
         await pilot.press("slash", *"heron", "enter")
-        assert "Permanent 0 Thread 1 Session 0 Proposed 0" in lines(screen)
+        assert "Permanent 0 [Thread 1] Session 0 Proposed 0" in lines(screen)
         await pilot.press("escape")
         assert any("Thread 6" in line for line in lines(screen))
         await pilot.press("slash", *"xkd")

@@ -94,7 +94,8 @@ async def test_a_key_ends_with_what_the_person_wants(keys: list[str], wish: obje
         await until(pilot, lambda: app.wish == wish)
 
 
-async def test_words_find_what_was_said_and_enter_goes_to_the_passage() -> None:
+@pytest.mark.parametrize("keys", [("enter",), ("down", "enter")], ids=["on the thread", "on the passage"])
+async def test_words_find_what_was_said_and_enter_goes_to_the_passage(keys: tuple[str, ...]) -> None:
     async with listing() as (pilot, screen, app):
         await pilot.press("slash", *"needle")
         await until(pilot, lambda: "1 found" in shown(screen))
@@ -102,7 +103,7 @@ async def test_words_find_what_was_said_and_enter_goes_to_the_passage() -> None:
         (row,) = [one for one in range(screen.rows.count) if "needle" in screen._draw(one, 80).plain]
         marked = [span for span in screen._draw(row, 80).spans if "underline" in str(span.style)]
         assert [screen._draw(row, 80).plain[span.start : span.end] for span in marked] == ["needle"]
-        await pilot.press("down", "enter")
+        await pilot.press(*keys)
         await until(pilot, lambda: app.wish == Resume("a1", 17))
 
 

@@ -22,7 +22,8 @@ async def pending(*, as_json: bool) -> int:
         found = await wisp.pending.list()
     finally:
         await wisp.close()
-    print(json.dumps({"pending": [as_object(one) for one in found]}) if as_json else displayable(list_pending(found)))
+    objects = {"pending": [as_object(one) for one in found]}
+    print(json.dumps(objects) if as_json else displayable(list_pending(found, by="wisp answer")))
     return 0
 
 

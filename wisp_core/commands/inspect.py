@@ -7,8 +7,10 @@ from wisp_core.commands.results import Result, Said
 from wisp_core.errors import UsageError
 from wisp_core.records import CallContent, Entry, OutputContent
 from wisp_core.requests import CHARACTERS_A_TOKEN, Composition, Item, TurnChanges
-from wisp_core.text import one_line
+from wisp_core.text import count_cells, one_line
 
+LINE_CELLS = 100
+"""What a line of the listed requests takes at most, so that it does not wrap in a terminal of 120 columns."""
 CALLS = 20
 """How many of the latest calls are listed where no number is given."""
 USAGE = "/inspect context [next|N|turns], /inspect facts [all], /inspect config or /inspect calls [N]"
@@ -48,7 +50,7 @@ class Inspect:
 
 async def _past(here: Here, turn: int) -> Said:
     past = await here.thread.reader.request_of(turn)
-    lines = [list_items(past.composition), *(_line(item) + "  (answered)" for item in past.answer)]
+    lines = [list_items(past.composition), *(_line(item, "  (answered)") for item in past.answer)]
     if not past.same:
         lines.append(f"composed again it is not the request that was recorded ({past.sha256[:12]})")
     return Said(f"the request of turn {turn}, step {past.step}", "\n".join(lines))
@@ -84,10 +86,13 @@ def list_items(composition: Composition) -> str:
     return "\n".join(lines)
 
 
-def _line(item: Item) -> str:
+def _line(item: Item, mark: str = "") -> str:
     where = item.entry or "-"
     what = f"{where:>5}  turn {item.turn:<4} {item.kind:<12} {item.rendering.value:<9}"
-    return f"{what} {item.bytes:>7,} B {-(-len(item.text) // CHARACTERS_A_TOKEN):>6,} t  {one_line(item.text, 60)}"
+    line = f"{what} {item.bytes:>7,} B {-(-len(item.text) // CHARACTERS_A_TOKEN):>6,} t  "
+    room = LINE_CELLS - len(line) - len(mark)
+    text = one_line(item.text, room)
+    return line + one_line(text, room - (count_cells(text) - len(text))) + mark
 
 
 def list_turns(turns: Iterable[TurnChanges]) -> str:

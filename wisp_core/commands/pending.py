@@ -25,7 +25,7 @@ class Pending:
         """Return everything that waits, newest first, or what came of an answer."""
         id, *words = argument.split() or [""]
         if not id:
-            return Show("pending", list_pending(await here.wisp.pending.list()), screen="pending")
+            return Show("pending", list_pending(await here.wisp.pending.list(), by="/pending"), screen="pending")
         found = await here.wisp.pending.find(id)
         return Said("pending", await here.wisp.pending.answer(id, read_answer(found.asked, words)))
 
@@ -64,9 +64,9 @@ async def change_fact(facts: HomeFacts, action: str, *, id: str) -> str:
     raise UsageError(f"a fact cannot be `{one_line(action, 40)}`", "keep, drop or delete")
 
 
-def list_pending(found: Sequence[Open]) -> str:
-    """Return what waits as text, each in full, with how it is answered."""
-    return "\n\n".join("\n".join(_open_lines(one)) for one in found) or "nothing waits for you"
+def list_pending(found: Sequence[Open], *, by: str) -> str:
+    """Return what waits as text, each in full, with how the command `by` answers it."""
+    return "\n\n".join("\n".join(_open_lines(one, by)) for one in found) or "nothing waits for you"
 
 
 def list_facts(permanent: Sequence[Fact], proposed: Sequence[Fact]) -> str:
@@ -93,7 +93,7 @@ def asked_lines(asked: Approval | Question) -> list[str]:
     return [*lines, *split_lines(revealed(asked.preview))]
 
 
-def _open_lines(one: Open) -> list[str]:
+def _open_lines(one: Open, by: str) -> list[str]:
     title = one_line(revealed_line(one.title), TITLE_CHARACTERS)
     lines = [f"{one.id}  {one.kind}  {one.time[:16].replace('T', ' ')}  {title}".rstrip()]
     match one.asked:
@@ -111,7 +111,7 @@ def _open_lines(one: Open) -> list[str]:
             how = "yes|no"
     if isinstance(one.asked, Approval | Question):
         lines += [f"    {line}" for line in asked_lines(one.asked)]
-    return [*lines, f"  {one.closed}" if one.closed else f"  answer it with: {one.id} {how}"]
+    return [*lines, f"  {one.closed}" if one.closed else f"  answer it with: {by} {one.id} {how}"]
 
 
 def _source(fact: Fact) -> str:

@@ -1,15 +1,27 @@
 """A fact as one line of the record: value first, source after a dash, what another source says behind it. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from wisp_core.events import (
+    EventData,
+    FactConflictRaised,
+    FactConflictResolved,
+    FactDeleted,
+    FactScopeChanged,
+    FactSuperseded,
+    Live,
+)
 from wisp_core.fact import TASK, Fact
 from wisp_core.facts.assertion import Source
 from wisp_core.facts.flat import flatten
 from wisp_core.facts.kinds import Kind
+from wisp_core.records import ThreadRecord
 
 # Characters that a line shows of a value and of a name (F21).
 VALUE_SHOWN = 160
 NAME_SHOWN = 60
+# Characters that a note on a conflict shows of each side.
+SIDE_SHOWN = 60
 # Entries that a line names of those that a fact came from.
 ENTRIES_SHOWN = 3
 FIRST_REQUEST = "- first request: "
@@ -38,6 +50,27 @@ def source_of(fact: Fact) -> str:
     return f"{_source(fact)}{how}"
 
 
+def conflict_notes(events: Sequence[EventData], record: ThreadRecord, *, known: Iterable[Fact] = ()) -> list[Live]:
+    """Return a note for the person on each conflict that `events` of a thread raised or ended (F8).
+
+    `record` is the thread as it is after them; of the home's facts it is said what is `known`.
+    """
+    facts = {fact.id: fact for fact in known} | record.facts
+    over = {e.fact for e in events if isinstance(e, FactDeleted | FactSuperseded | FactScopeChanged)}
+    notes = []
+    for event in events:
+        match event:
+            case FactConflictRaised(fact=one, other=other) if one in facts and other in facts:
+                sides = f"{_says(facts[one])}, {_says(facts[other])}"
+                notes.append(f"conflict: {_named(facts[one])}: {sides}; /facts shows both")
+            case FactConflictResolved(fact=one) if one in facts:
+                stands = "" if one in over else f": {flatten(facts[one].value, SIDE_SHOWN)} stands"
+                notes.append(f"no conflict any more: {_named(facts[one])}{stands}")
+            case _:
+                pass
+    return [Live("note", record.id, None, {"kind": "conflict", "text": note}) for note in notes]
+
+
 def first_request_line(text: str, turn: int = 1) -> str:
     """Return the line that keeps the conversation's first request (C17a)."""
     return f"{FIRST_REQUEST}{_shown(text.lstrip()[:_REQUEST_READ])} — from the person, turn {turn}"
@@ -57,6 +90,14 @@ def _titled(fact: Fact, kinds: Mapping[str, Kind]) -> str:
 
 def _shown(value: str) -> str:
     return flatten(value, VALUE_SHOWN)
+
+
+def _named(fact: Fact) -> str:
+    return flatten(f"{fact.subject} {fact.name}", NAME_SHOWN)
+
+
+def _says(fact: Fact) -> str:
+    return f"{_who(fact)} says {flatten(fact.value, SIDE_SHOWN)}"
 
 
 def _source(fact: Fact) -> str:

@@ -24,10 +24,10 @@ from wisp_tui.widgets.view_tabs import ViewTabs
 SAID_CHARACTERS = 300
 FOLLOW_AFTER = 0.1  # seconds in which what comes together is shown together
 EMPTY = {
-    "permanent": "nothing is known for every conversation yet; /fact preference NAME = VALUE states something",
+    "permanent": "nothing is known for every conversation yet; s on a fact of the thread moves it here",
     "thread": "nothing is known in this conversation yet; what tools show and you state is kept at the end of a turn",
-    "session": "nothing is known of this session",
-    "proposed": "nothing waits to be kept for every conversation",
+    "session": "nothing of this session yet; what holds only until wisp ends stands here",
+    "proposed": "nothing is proposed: no fact waits for you to keep it for every conversation",
 }
 
 
@@ -36,7 +36,7 @@ class FactsViews(Screen[int | None]):
 
     DEFAULT_CSS = """
     FactsViews {
-        #heads { height: 1; padding: 0 1; }
+        #heads { height: auto; max-height: 3; padding: 0 1; }
         #about { height: auto; max-height: 6; padding: 0 1; border-top: solid $border-blurred; }
         #words, #value { display: none; padding: 0 1; }
     }
@@ -51,6 +51,7 @@ class FactsViews(Screen[int | None]):
         self.of: KnownFact | None = None  # whose history is shown
         self.view = VIEWS[1]
         self._soon = False
+        self._loaded = False
 
     def compose(self) -> ComposeResult:
         """Lay out the views' names, the facts, what there is to say of one, and the keys."""
@@ -69,7 +70,7 @@ class FactsViews(Screen[int | None]):
 
     def on_resize(self, event: Resize) -> None:
         """Name the columns anew."""
-        self.query_one("#heads", Static).update(fact_heads(event.size.width - 2))
+        self._say()
 
     @property
     def rows(self) -> PickList:
@@ -116,6 +117,7 @@ class FactsViews(Screen[int | None]):
             self.known = await self.source.known()
         except WispError as error:
             self.tell(error.sentence(), alarm=True)
+        self._loaded = True
         if self.query(PickList):  # else it was closed meanwhile
             self.show_rows()
 
@@ -142,10 +144,15 @@ class FactsViews(Screen[int | None]):
 
     def _say(self) -> None:
         known = self.at()
-        said = Content(EMPTY[self.view]) if known is None else about(known, thread=self.source.thread)
-        if known is None and self.words.value:
-            said = Content("no fact of this view holds that")
-        self.query_one("#about", Static).update(said)
+        heads, below = self.query_one("#heads", Static), self.query_one("#about", Static)
+        below.display = known is not None
+        if known is not None:
+            below.update(about(known, thread=self.source.thread))
+        if known is not None or not self._loaded:
+            heads.update(fact_heads(self.size.width - 2))
+        else:
+            # Columns of nothing need no names: what there is to say of it stands where the first row would.
+            heads.update("no fact of this view holds that" if self.words.value.strip() else EMPTY[self.view])
         self.refresh_bindings()
 
     def tell(self, sentence: str, *, alarm: bool = False) -> None:

@@ -77,8 +77,8 @@ class PendingScreen(Screen[None]):
     ]
     DEFAULT_CSS = """
     PendingScreen {
-        #title, #heads { height: 1; }
-        #heads { padding: 0 1; }
+        #title { height: 1; }
+        #heads { height: auto; max-height: 3; padding: 0 1; }
         #who { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
         PickList { min-height: 2; }
         ApprovalPanel { max-height: 65%; }
@@ -90,6 +90,7 @@ class PendingScreen(Screen[None]):
         self._source = source
         self._now = now
         self._open: Sequence[OpenOf] = ()
+        self._loaded = False
         self._shown = ""  # the id of what stands in the panel
         self._answered: set[str] = set()  # ids whose answer is on its way
         self._typed_at = float("-inf")
@@ -117,7 +118,7 @@ class PendingScreen(Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         """Name the columns anew."""
-        self.query_one("#heads", Static).update(pending_heads(event.size.width - 2))
+        self._name_columns()
 
     def on_screen_resume(self) -> None:
         """Count anew how long it has been visible: another screen covered it."""
@@ -190,6 +191,7 @@ class PendingScreen(Screen[None]):
             self._tell(error.sentence(), alarm=True)
         if not self.query(PickList):
             return  # it was closed meanwhile
+        self._loaded = True
         count = sum(not one.closed for one in self._open)
         self.query_one("#title", Static).update(Content(f"Pending · {count}"))
         self.rows.show([one.id for one in self._open], self._draw, start=0)
@@ -200,9 +202,9 @@ class PendingScreen(Screen[None]):
         at = self.rows.cursor
         one = self._open[at] if 0 <= at < len(self._open) else None
         who = self.query_one("#who", Static)
-        if one is None:
-            who.update(Content(NOTHING))
-        else:
+        who.display = one is not None
+        self._name_columns()
+        if one is not None:
             # What is asked of a call says itself why; a question's reason is the question.
             why = one.why if one.kind == "fact" else ""
             who.update(who_asks(one.who, why, where=_where(one), closed=one.closed))
@@ -210,6 +212,11 @@ class PendingScreen(Screen[None]):
         if wanted != self._shown:
             self._shown = wanted
             self.panel.ask(one.asked if one is not None and wanted else None)
+
+    def _name_columns(self) -> None:
+        # Columns of nothing need no names: what there is to say of it stands where the first row would.
+        empty = self._loaded and not self._open
+        self.query_one("#heads", Static).update(NOTHING if empty else pending_heads(self.size.width - 2))
 
     def _draw(self, index: int, cells: int) -> Content:
         one = self._open[index]

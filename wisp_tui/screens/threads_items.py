@@ -100,21 +100,23 @@ Wish: TypeAlias = Resume | ResumeSaved | Fork | Read
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A row: a thread, a passage found in it, a saved transcript, or a heading of `words`."""
+    """A row: a thread, a passage found in it, a saved transcript, or a heading of `words`.
+
+    `entry` is that of the passage, of a thread that of its first one.
+    """
 
     key: str
     thread: ThreadOf | None = None
     passage: FoundPassage | None = None
+    entry: int | None = None
     saved: SavedOf | None = None
     words: str = ""
 
     def resumed(self) -> Wish | None:
         """Return what Enter wants."""
-        if self.passage is not None:
-            return Resume(self.passage.thread, self.passage.entry)
         if self.saved is not None:
             return ResumeSaved(self.saved.name)
-        return None if self.thread is None else Resume(self.thread.id)
+        return None if self.thread is None else Resume(self.thread.id, self.entry)
 
 
 async def gather(shelf: Shelf, text: str) -> list[Item]:
@@ -128,9 +130,9 @@ async def gather(shelf: Shelf, text: str) -> list[Item]:
         found[passage.thread].append(passage)
     items = []
     for row in await shelf.threads(MOST_THREADS, text=text):
-        items.append(Item(f"thread {row.id}", thread=row))
         passages = found[row.id][:PASSAGES_OF_ONE]
-        items += [Item(f"passage {row.id} {one.entry}", thread=row, passage=one) for one in passages]
+        items.append(Item(f"thread {row.id}", thread=row, entry=passages[0].entry if passages else None))
+        items += [Item(f"passage {row.id} {one.entry}", thread=row, passage=one, entry=one.entry) for one in passages]
     wanted = text.casefold()
     saved = [row for row in await asyncio.to_thread(shelf.transcripts) if wanted in row.name.casefold()]
     if saved:

@@ -45,5 +45,8 @@ class ViewTabs(Widget, can_focus=False):
         for view, name in self._names.items():
             at = view == self._current
             look = "bold underline $accent" if at else "$foreground 60%"
-            pieces.append(Content.styled(name, look).stylize(Style.from_meta({"view": view})))
-        return Content("   ").join(pieces)
+            word = Content.styled(name, look).stylize(Style.from_meta({"view": view}))
+            # Brackets tell it apart without colour; every name has room for them, so that none moves.
+            marked = at and len(self._names) > 1
+            pieces.append(Content.assemble("[" if marked else " ", word, "]" if marked else " "))
+        return Content(" ").join(pieces)
