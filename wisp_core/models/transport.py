@@ -108,6 +108,7 @@ class Transport:
                     raise CutStreamError(
                         f"{self.server.shown} broke its answer off",
                         "send the prompt again",
+                        broken=True,
                         endpoint=self.server.shown,
                         detail=_name(error),
                     ) from error

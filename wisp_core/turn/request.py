@@ -9,7 +9,7 @@ from typing import assert_never
 
 from wisp_core.composer.estimate import estimate, output_limit
 from wisp_core.condensing.silent_cut import seems_cut, tell_cut
-from wisp_core.errors import ContextOverflowError, ModelError, RateLimitedError, Sizes
+from wisp_core.errors import ContextOverflowError, ModelError, PassingError, Sizes
 from wisp_core.events import (
     ContextEstimated,
     ErrorHappened,
@@ -207,7 +207,7 @@ async def _record(parts: Participants, arriving: Arriving, *, finish: str) -> Re
 
 def _passes(parts: Participants, failure: ModelError) -> bool:
     """Tell whether the failure may be over soon enough to be waited for."""
-    asked = failure.wait if isinstance(failure, RateLimitedError) else None
+    asked = failure.wait if isinstance(failure, PassingError) else None
     return failure.retryable and (asked or 0) <= parts.settings.retries.longest_asked
 
 
@@ -216,7 +216,7 @@ async def _wait(parts: Participants, failure: ModelError, *, attempt: int) -> No
     settings = parts.settings.retries
     wait = min(settings.longest_wait, settings.first_wait * 2 ** (attempt - 1))
     wait *= random.uniform(1 - settings.jitter_share, 1 + settings.jitter_share)
-    if isinstance(failure, RateLimitedError) and failure.wait is not None:
+    if isinstance(failure, PassingError) and failure.wait is not None:
         wait = failure.wait
     wait = round(wait, 2)
     text = f"{failure.message}; trying again in {wait:g} s (attempt {attempt} of {settings.most})"
