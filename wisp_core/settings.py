@@ -50,14 +50,13 @@ class Context(Section):
     `policy` says what happens to old turns: `keep-turns` keeps the last `keep_turns`, `fail-fast` drops none; until
     there is more to it `target` keeps turns as well. `headroom_turns` are the turns whose average the next is taken to
     be. Where no report was seen a byte is `token_rate` tokens; a learnt rate stays up to `token_rate_most`.
-    Over `compaction_limit` tokens it is condensed whatever the window. `cuts` and `references` let recorded marks
-    stand in place of what they replace. `output_days` after a session's last use its kept outputs go, 0 for never.
+    `cuts` and `references` let recorded marks stand in place of what they replace. `output_days` after a session's last
+    use its kept outputs go, 0 for never.
     """
 
     budget: float = Field(0.85, gt=0, le=1)
     target: float = Field(0.60, gt=0, le=1)
     reserve: int | None = Field(None, ge=0)
-    compaction_limit: int | None = Field(None, ge=512)
     reserve_share: float = Field(0.10, ge=0, lt=1)
     policy: Literal["target", "keep-turns", "fail-fast"] = "target"
     keep_turns: int = Field(4, ge=1)
@@ -236,6 +235,7 @@ class Waiting(Section):
 class Settings(Section):
     """All settings of wisp; `effort` is how hard a model thinks that can be told, empty for as it is.
 
+    A request of more than `compaction_limit` tokens is condensed whatever the window.
     `protected_paths` are paths and patterns that are never read nor edited.
     """
 
@@ -250,6 +250,7 @@ class Settings(Section):
     discovery: Discovery = Discovery()
     audit: Audit = Audit()
     context: Context = Context()
+    compaction_limit: int | None = Field(None, ge=512)
     tools: Tools = Tools()
     outputs: Outputs = Outputs()
     output: Output = Output()

@@ -43,8 +43,10 @@ async def _list(*, as_json: bool) -> int:
 
 async def _pull(name: str, *, as_json: bool) -> int:
     shown = _Shown(sys.stderr.isatty())
-    chosen = await _shelf().pull(name, shown.take)
-    shown.end()
+    try:
+        chosen = await _shelf().pull(name, shown.take)
+    finally:
+        shown.end()
     if as_json:
         print(json.dumps({"model": chosen}))
     else:

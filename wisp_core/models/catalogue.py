@@ -218,10 +218,10 @@ def fit_settings(model: str, settings: Settings) -> Settings:
     facts, context = find(model, settings), settings.context
     own: JsonObject = {}
     if context.reserve is None and "reserve" in facts:
-        own["reserve"] = facts["reserve"]
-    if context.compaction_limit is None and "compaction_limit" in facts:
+        own["context"] = context.model_copy(update={"reserve": facts["reserve"]})
+    if settings.compaction_limit is None and "compaction_limit" in facts:
         own["compaction_limit"] = facts["compaction_limit"]
-    return settings.model_copy(update={"context": context.model_copy(update=own)}) if own else settings
+    return settings.model_copy(update=own) if own else settings
 
 
 def find_endpoint(name: str, settings: Settings) -> Endpoint:

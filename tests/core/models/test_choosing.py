@@ -134,8 +134,8 @@ def test_a_window_is_written_context_length_as_well():
 
 def test_a_model_has_its_own_reserve_and_limit_unless_the_person_set_others():
     settings = Settings(models={"ollama/x": Known(reserve=100, compaction_limit=5000)})
-    fitted = fit_settings("ollama/x", settings).context
-    assert (fitted.reserve, fitted.compaction_limit) == (100, 5000)
+    fitted = fit_settings("ollama/x", settings)
+    assert (fitted.context.reserve, fitted.compaction_limit) == (100, 5000)
     assert fit_settings("ollama/y", settings) == settings
     own = settings.model_copy(update={"context": Context(reserve=7)})
     assert fit_settings("ollama/x", own).context.reserve == 7
