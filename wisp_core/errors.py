@@ -10,7 +10,7 @@
     ├── ThreadLockedError     another wisp writes this thread
     └── ModelError            the model's server, by endpoint
         ├── PassingError              it may be over soon
-        │   └── UnreachableError  RateLimitedError  OverloadedError
+        │   └── UnreachableError (UntrustedError is not)  RateLimitedError  OverloadedError
         └── NoModelError  AuthenticationError  ContextOverflowError  BadRequestError  CutStreamError  ModelTimeoutError
 
 `ToolFailure` is of another kind: it is told to the model, as the tool's result.
@@ -89,6 +89,12 @@ class PassingError(ModelError):
 
 class UnreachableError(PassingError):
     """No connection could be made."""
+
+
+class UntrustedError(UnreachableError):
+    """TLS does not prove who the server is: nothing was sent, and trying again would not help."""
+
+    retryable = False
 
 
 class AuthenticationError(ModelError):

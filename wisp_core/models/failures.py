@@ -111,7 +111,9 @@ def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None 
         return BadRequestError(f"{endpoint} sends elsewhere ({status})", "correct its url in config.json", **about)
     if status >= 400 or "invalid" in words:
         return BadRequestError(f"{endpoint} refused the request ({status}): {said}", **about)
-    return CutStreamError(f"{endpoint} broke its answer off: {said}", "send the prompt again", **about)
+    return CutStreamError(
+        f"{endpoint} broke its answer off: {said}", "send the prompt again", endpoint=endpoint, detail=detail
+    )
 
 
 def _title(message: str) -> str:
