@@ -4,6 +4,7 @@ import pytest
 
 from tests.fakes.ollama import FakeOllama
 from tests.opened import opened
+from wisp_core.commands.registry import run
 from wisp_core.errors import SettingsError
 from wisp_core.models.catalogue import EMBEDDED, PROVIDERS, choose, find, fit_settings, look_around, open_backend
 from wisp_core.models.discover import Found
@@ -65,6 +66,9 @@ async def test_an_ollama_that_is_there_answers_the_first_prompt_and_the_first_li
             assert here.wisp.introduction == ["ollama/granite:8b: no model is named, and OLLAMA_HOST names it"]
             await here.thread.send("hi")
             assert here.events("response")[0].text == "hello"
+            told = await run("/model", thread=here.thread, wisp=here.wisp)
+            window = here.thread.window
+            assert told.text == f"ollama/granite:8b, window {window.tokens:,} tokens ({window.source})\n{here.wisp.why}"
         assert ollama.requests[0].body["options"]["num_ctx"] == here.thread.window.tokens
         assert ollama.refused == []
 
