@@ -95,6 +95,7 @@ def wisp_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WISP_HOME", str(home))
     for name in ("WISP_MODEL", "OLLAMA_HOST", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WISP_DISCOVERY", "0")  # what serves models on this machine is no test's business
     return home
 
 

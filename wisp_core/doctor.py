@@ -15,7 +15,8 @@ from wisp_core import __version__
 from wisp_core.audit.files import list_files, session_lives
 from wisp_core.audit.verify import verify
 from wisp_core.errors import HomeError, NoModelError, SettingsError
-from wisp_core.models.catalogue import choose
+from wisp_core.models.catalogue import choose, look_around
+from wisp_core.models.keys import with_keys
 from wisp_core.models.survey import survey
 from wisp_core.records import JsonObject
 from wisp_core.redaction import Redaction, find_secrets
@@ -53,7 +54,7 @@ async def examine(home: Path, given: JsonObject | None = None) -> list[Finding]:
         settings = load_settings(home, given)
     found += await asyncio.to_thread(_kept, home, settings)
     found += config
-    found += await _models(settings)
+    found += await _models(home, settings)
     return [*found, *_tools(), *_terminal(os.environ), Finding("commands", "commands run as you do, not in a sandbox")]
 
 
@@ -169,13 +170,15 @@ def _without_effect(settings: Settings, traced: Mapping[str, Any]) -> Iterator[s
         yield "audit.max_bytes is unused, as the audit is off"
 
 
-async def _models(settings: Settings) -> list[Finding]:
+async def _models(home: Path, settings: Settings) -> list[Finding]:
+    environ, lost = await with_keys(home, os.environ)
     try:
-        choice = choose(settings, os.environ)
+        choice = choose(settings, await look_around(settings, environ))
     except NoModelError as error:
         return [Finding("model", error.sentence(), wrong=True)]
     found = [Finding("model", f"{choice.model} is used: {choice.why}")]
-    for seen in await survey(settings, os.environ):
+    found += [Finding("model", sentence, wrong=True) for sentence in lost]
+    for seen in await survey(settings, environ):
         chosen = choice.model == seen.name or choice.model.startswith(f"{seen.name}/")
         found.append(Finding("model", f"{seen.name}: {seen.text}", wrong=chosen and not seen.usable))
     return found

@@ -9,9 +9,9 @@
     │   └── StorageError      a write failed: disk full, read-only
     ├── ThreadLockedError     another wisp writes this thread
     └── ModelError            the model's server, by endpoint
-        ├── NoModelError  UnreachableError  AuthenticationError  RateLimitedError
-        ├── OverloadedError  ContextOverflowError  BadRequestError  CutStreamError
-        └── ModelTimeoutError
+        ├── PassingError              it may be over soon
+        │   └── UnreachableError (UntrustedError is not)  RateLimitedError  OverloadedError
+        └── NoModelError  AuthenticationError  ContextOverflowError  BadRequestError  CutStreamError  ModelTimeoutError
 
 `ToolFailure` is of another kind: it is told to the model, as the tool's result.
 """
@@ -75,18 +75,8 @@ class NoModelError(ModelError):
     """No such model, or none at all, can be run."""
 
 
-class UnreachableError(ModelError):
-    """No connection could be made."""
-
-    retryable = True
-
-
-class AuthenticationError(ModelError):
-    """The key is missing or was refused."""
-
-
-class RateLimitedError(ModelError):
-    """Too many requests; `wait` is the server's own wait in seconds, where it states one."""
+class PassingError(ModelError):
+    """What may be over soon; `wait` is the server's own wait in seconds, where it states one."""
 
     retryable = True
 
@@ -97,10 +87,26 @@ class RateLimitedError(ModelError):
         self.wait = wait
 
 
-class OverloadedError(ModelError):
-    """The server is there but cannot answer now."""
+class UnreachableError(PassingError):
+    """No connection could be made."""
 
-    retryable = True
+
+class UntrustedError(UnreachableError):
+    """TLS does not prove who the server is: nothing was sent, and trying again would not help."""
+
+    retryable = False
+
+
+class AuthenticationError(ModelError):
+    """The key is missing or was refused."""
+
+
+class RateLimitedError(PassingError):
+    """Too many requests."""
+
+
+class OverloadedError(PassingError):
+    """The server is there but cannot answer now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,13 @@ class BadRequestError(ModelError):
 
 
 class CutStreamError(ModelError):
-    """The stream ended, or reported an error, before the answer was complete."""
+    """The stream ended, or reported an error, before the answer was complete; a `broken` connection may hold again."""
+
+    def __init__(
+        self, message: str, hint: str = "", *, broken: bool = False, endpoint: str = "", detail: str = ""
+    ) -> None:
+        super().__init__(message, hint, endpoint=endpoint, detail=detail)
+        self.retryable = broken
 
 
 class ModelTimeoutError(ModelError):

@@ -1,7 +1,6 @@
 """Furnishes a conversation with its tools, and the `inspect` tool with what it may look at."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +63,7 @@ class House:
     previous: Previous
     protection: ProtectedPaths
     kinds: Mapping[str, Kind]
+    environ: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def furnish_tools(house: House, record: ThreadRecord, *, person: Person, only: C
         SearchFiles(cwd, results, protection=house.protection),
         SystemInfo(results),
         Inspect(Looked(house, record), results),
-        Models(lambda: list_models(settings), results),
+        Models(lambda: list_models(settings, house.environ), results),
         Notify(lambda text: person.tell(house.outputs.redaction.text(text))),
         AskTool(person.answer, results),
     ]
@@ -118,9 +118,9 @@ def note_idle_rules(permissions: Permissions) -> Iterator[str]:
             yield f"the rule `{rule}` does nothing: there is no tool `{name}`"
 
 
-async def list_models(settings: Settings) -> Sequence[str]:
+async def list_models(settings: Settings, environ: Mapping[str, str]) -> Sequence[str]:
     """Return a line for each model that can be run, with what is known of it."""
-    return [f"{seen.name}: {seen.text}" for seen in await survey(settings, os.environ)]
+    return [f"{seen.name}: {seen.text}" for seen in await survey(settings, environ)]
 
 
 class Looked:

@@ -51,12 +51,14 @@ class ToolSchema:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One request; `max_output` in tokens, None for the provider's own limit."""
+    """One request; `max_output` in tokens; the first user message begins with `stable` characters of earlier block."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...] = ()
-    max_output: int | None = None
+    max_output: int | None = None  # None and an empty effort leave it to the provider
     temperature: float | None = None
+    stable: int = 0
+    effort: str = ""  # low, medium or high
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,23 @@ Keys are written in snake_case or camelCase alike. Bounds that the specification
 """
 
 import difflib
-import fcntl
 import json
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from wisp_core.errors import SettingsError
 from wisp_core.records import JsonObject
+from wisp_core.settings_file import read_object
 
 KIB = 1024
 MIB = 1024 * KIB
+
+Effort: TypeAlias = Literal["", "low", "medium", "high"]
+"""How hard a model is to think; empty leaves it to the model."""
 
 
 class Section(BaseModel):
@@ -150,6 +153,36 @@ class Endpoint(Section):
     model: str | None = None
 
 
+class Price(Section):
+    """What a model costs, in US dollars for a million tokens; `cached` is for those read from the provider's cache."""
+
+    prompt: float = Field(0.0, ge=0)
+    completion: float = Field(0.0, ge=0)
+    cached: float | None = Field(None, ge=0)
+
+
+class Known(Section):
+    """What is known of a model by its full name, over what the catalogue knows; sizes in tokens.
+
+    `reserve` stays free; over `compaction_limit` it is condensed whatever the window; `effort` tells that it takes one.
+    """
+
+    window: int | None = Field(None, ge=512, validation_alias=AliasChoices("window", "context_length"))
+    output: int | None = Field(None, ge=1)
+    tools: bool | None = None
+    effort: bool | None = None
+    reserve: int | None = Field(None, ge=0)
+    compaction_limit: int | None = Field(None, ge=512)
+    api: Literal["chat", "responses"] | None = None
+    price: Price = Price()
+
+
+class Discovery(Section):
+    """Model servers are looked for where nothing is configured, `seconds` long in all; 0 for never."""
+
+    seconds: float = Field(0.3, ge=0, le=10)
+
+
 class Output(Section):
     """A reply's size: `max_tokens` None for what the window leaves; `least_tokens` below which nothing is sent."""
 
@@ -200,16 +233,24 @@ class Waiting(Section):
 
 
 class Settings(Section):
-    """All settings of wisp; `protected_paths` are paths and patterns that are never read nor edited."""
+    """All settings of wisp; `effort` is how hard a model thinks that can be told, empty for as it is.
+
+    A request of more than `compaction_limit` tokens is condensed whatever the window.
+    `protected_paths` are paths and patterns that are never read nor edited.
+    """
 
     model: str = ""
+    effort: Effort = ""
     mode: Literal["plan", "ask", "auto"] = "ask"
     instructions: str = ""
     theme: str = ""
     keys: dict[str, str] = {}
     endpoints: dict[str, Endpoint] = {}
+    models: dict[str, Known] = {}
+    discovery: Discovery = Discovery()
     audit: Audit = Audit()
     context: Context = Context()
+    compaction_limit: int | None = Field(None, ge=512)
     tools: Tools = Tools()
     outputs: Outputs = Outputs()
     output: Output = Output()
@@ -222,7 +263,8 @@ class Settings(Section):
     embedded: Embedded = Embedded()
 
 
-ENVIRONMENT = {"WISP_MODEL": "model"}
+ENVIRONMENT = {"WISP_MODEL": "model", "WISP_EFFORT": "effort", "WISP_DISCOVERY": "discovery.seconds"}
+"""The variables that set a setting; one of nothing is none."""
 
 
 def home_path() -> Path:
@@ -240,8 +282,11 @@ def load_settings(home: Path, given: JsonObject | None = None) -> Settings:
         SettingsError: the file is no JSON object, or a key or value is wrong.
     """
     path = home / "config.json"
-    environment = {key: os.environ[name] for name, key in ENVIRONMENT.items() if os.environ.get(name)}
-    merged = _merge(_read(path) | environment, given or {})
+    merged = _read(path)
+    for key, value in _environment().items():
+        section, _, name = key.rpartition(".")
+        merged = _merge(merged, {section: {name: value}} if section else {key: value})
+    merged = _merge(merged, given or {})
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
@@ -254,9 +299,8 @@ def trace_settings(home: Path, given: JsonObject | None = None) -> dict[str, tup
     Raises:
         SettingsError: the file is no JSON object.
     """
-    environment = {key: os.environ[name] for name, key in ENVIRONMENT.items() if os.environ.get(name)}
     found: dict[str, tuple[Any, str]] = {}
-    sources = ((_read(home / "config.json"), "file"), (environment, "environment"), (given or {}, "command line"))
+    sources = ((_read(home / "config.json"), "file"), (_environment(), "environment"), (given or {}, "command line"))
     for settings, origin in sources:
         found |= {key: (value, origin) for key, value in leaves(settings)}
     return found
@@ -270,80 +314,17 @@ def leaves(settings: JsonObject, prefix: str = "") -> list[tuple[str, Any]]:
     return found
 
 
-def remember_rule(home: Path, rule: str) -> None:
-    """Add a rule to `permissions.allow` of `config.json`, the rest of it as it is, so that a crash leaves the old one.
-
-    Where that is a link the file that it leads to is written. Two that add at once add both.
-
-    Raises:
-        SettingsError: the file is no JSON object with a list there, or cannot be written; it is as it was.
-    """
-    path = Path(os.path.realpath(home / "config.json"))
-    try:
-        folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            raw = _object(path)
-            permissions = raw.setdefault("permissions", {})
-            allowed = permissions.setdefault("allow", []) if isinstance(permissions, dict) else None
-            if not isinstance(allowed, list):
-                raise SettingsError(f"{path}: `permissions.allow` is no list of rules", "mend it or remove it")
-            if rule not in allowed:
-                allowed.append(rule)
-                _write(path, raw)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written ({error.strerror})") from error
-
-
-def _write(path: Path, raw: JsonObject) -> None:
-    if path.exists() and not os.access(path, os.W_OK):
-        raise SettingsError(f"{path} cannot be written (it is read-only)")
-    fresh = path.with_name(f".config.json.{os.getpid()}")
-    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    try:
-        with open(fd, "w", encoding="utf-8") as file:
-            json.dump(raw, file, ensure_ascii=False, indent=2)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+def _environment() -> JsonObject:
+    """Return the settings that the environment makes, by dotted key; a number is read as one."""
+    given = {key: os.environ[name] for name, key in ENVIRONMENT.items() if os.environ.get(name)}
+    seconds = given.get("discovery.seconds")
+    if seconds is not None and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", seconds):
+        return given | {"discovery.seconds": float(seconds)}
+    return dict(given)
 
 
 def _read(path: Path) -> JsonObject:
-    return _snake(_object(path), Settings)
-
-
-def _object(path: Path) -> JsonObject:
-    try:
-        if path.exists() and not path.is_file():
-            # A pipe would be waited for.
-            raise SettingsError(f"{path} is no file", "move it away")
-        raw = json.loads(path.read_text("utf-8-sig"))
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read ({error.strerror})") from error
-    except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{path} is no JSON ({_where(error)})", "mend it or move it away") from error
-    if not isinstance(raw, dict):
-        raise SettingsError(f"{path} must hold a JSON object", "begin with { and end with }")
-    return raw
-
-
-def _where(error: ValueError | RecursionError) -> str:
-    match error:
-        case json.JSONDecodeError():
-            return f"line {error.lineno}, column {error.colno}"
-        case UnicodeDecodeError():
-            return f"byte {error.start} is no UTF-8"
-        case RecursionError():
-            return "it is nested too deep"
-        case _:
-            return "a number in it is too long"
+    return _snake(read_object(path), Settings)
 
 
 def _merge(settings: JsonObject, given: JsonObject) -> JsonObject:
@@ -367,10 +348,13 @@ def _snake(raw: JsonObject, section: type[BaseModel]) -> JsonObject:
         inner = _section(section, name)
         if inner is not None and isinstance(value, dict):
             value = _snake(value, inner)
-        elif name == "endpoints" and isinstance(value, dict):
-            value = {k: _snake(v, Endpoint) if isinstance(v, dict) else v for k, v in value.items()}
+        elif name in _MAPS and isinstance(value, dict):
+            value = {k: _snake(v, _MAPS[name]) if isinstance(v, dict) else v for k, v in value.items()}
         found[name] = value
     return found
+
+
+_MAPS: dict[str, type[BaseModel]] = {"endpoints": Endpoint, "models": Known}
 
 
 def _section(model: type[BaseModel], name: str) -> type[BaseModel] | None:
@@ -381,13 +365,14 @@ def _section(model: type[BaseModel], name: str) -> type[BaseModel] | None:
 def _explain(error: ValidationError, path: Path) -> SettingsError:
     first: Any = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
+    where = next((name for name, sets in ENVIRONMENT.items() if sets == key and os.environ.get(name)), str(path))
     if first["type"] == "extra_forbidden":
         near = difflib.get_close_matches(key, _known(Settings), n=1, cutoff=0.5)
         hint = f"did you mean `{near[0]}`?" if near else "no setting is named like it"
         return SettingsError(f"{path}: unknown setting `{key}`", hint)
     expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     return SettingsError(
-        f"{path}: `{key}` is wrong: expected {expected}, found {json.dumps(first['input'], default=str)[:80]}"
+        f"{where}: `{key}` is wrong: expected {expected}, found {json.dumps(first['input'], default=str)[:80]}"
     )
 
 

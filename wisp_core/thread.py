@@ -23,14 +23,14 @@ from wisp_core.furnish import Tools
 from wisp_core.journal import Journal
 from wisp_core.knowledge import Knowledge
 from wisp_core.models.backend import ModelBackend
-from wisp_core.models.catalogue import open_backend
+from wisp_core.models.catalogue import fit_settings, open_backend
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.preview import Preview, preview
 from wisp_core.project.branch import branch_of
 from wisp_core.reader import Reader
 from wisp_core.records import Mode, Outcome, ThreadRecord
 from wisp_core.requests import Composition, Measurement, Window
-from wisp_core.settings import Settings
+from wisp_core.settings import Effort, Settings
 from wisp_core.store.contexts import Circumstances, write_context
 from wisp_core.store.outputs import Outputs
 from wisp_core.text import sound
@@ -67,6 +67,7 @@ class Thread:
     def __init__(self, record: ThreadRecord, furniture: Furniture, *, person: Person, model: str | None = None) -> None:
         self.record = record
         self.window: Window | None = None
+        self.effort = furniture.settings.effort
         self._furniture = furniture
         self._person = person
         self._order = asyncio.Lock()
@@ -163,8 +164,8 @@ class Thread:
             return False
         return self._running.cancel()
 
-    async def change(self, *, model: str | None = None, mode: Mode | None = None) -> None:
-        """Go on over the same record with another model or mode; also ends a turn that a crash left open.
+    async def change(self, *, model: str | None = None, mode: Mode | None = None, effort: Effort | None = None) -> None:
+        """Go on over the same record with another model, mode or effort; also ends a turn that a crash left open.
 
         Raises:
             NoModelError: there is no such model.
@@ -173,6 +174,8 @@ class Thread:
             async with self._order:
                 old, self._backend = self._backend, _open(self._furniture, model)
                 await old.close()
+        if effort is not None:
+            self.effort = effort
         await self._start()
         if model is not None and model != self.record.model:
             await self._write(ModelChanged(model=model))
@@ -189,7 +192,7 @@ class Thread:
         furniture, window = self._furniture, self.window
         found = preview(
             self.record,
-            furniture.settings,
+            _fit(furniture, self._backend.name, effort=self.effort),
             toolbox=furniture.tools.registry,
             backend=self._backend,
             prompt=prompt,
@@ -267,7 +270,7 @@ class Thread:
             backend=self._backend,
             toolbox=self._furniture.tools.registry,
             person=self._person,
-            settings=self._furniture.settings,
+            settings=_fit(self._furniture, self._backend.name, effort=self.effort),
             turn=turn,
             protection=self._furniture.protection,
             learn=self._learn,
@@ -298,3 +301,8 @@ class Thread:
 
 def _open(furniture: Furniture, model: str) -> ModelBackend:
     return open_backend(model, furniture.settings, environ=furniture.environ)
+
+
+def _fit(furniture: Furniture, model: str, *, effort: Effort) -> Settings:
+    """Return the settings of one turn: as they are for the model, with the effort that was asked for."""
+    return fit_settings(model, furniture.settings).model_copy(update={"effort": effort})

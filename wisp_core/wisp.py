@@ -4,7 +4,7 @@ import asyncio
 import os
 import platform
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -20,14 +20,17 @@ from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
 from wisp_core.home_facts import HomeFacts
 from wisp_core.journal import Journal, rebuild
 from wisp_core.library import Library, carried_sessions
-from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, Choice, choose
+from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, Choice, choose, look_around
+from wisp_core.models.keys import with_keys
 from wisp_core.pending import Pending
 from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.records import JsonObject, Mode, ThreadRecord
 from wisp_core.redaction import Redaction, find_secrets
 from wisp_core.resources import read
-from wisp_core.settings import Settings, home_path, leaves, load_settings, remember_rule, trace_settings
+from wisp_core.settings import Settings, home_path, leaves, load_settings, trace_settings
+from wisp_core.settings_file import remember_rule
+from wisp_core.shelf import Shelf
 from wisp_core.store.desk import Desk
 from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
@@ -49,8 +52,8 @@ class Wisp:
     """An open home: its settings, its journal, the threads that are furnished from it.
 
     `library` has every thread of the home, `facts` the facts of them all, `pending` what waits for the person in any
-    process. `introduction` is said at the start of a new conversation: which model was chosen and why. `notes` are
-    sentences on what opening the home had to mend or ignore.
+    process, `shelf` the models that can be run. `introduction` is said at the start of a new conversation: which model
+    was chosen and why. `notes` are sentences on what opening the home had to mend or ignore.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Wisp:
         limits, taken = house.settings.waiting, self.library.taken
         self.facts = HomeFacts(journal, taken, table=table, limits=limits)
         self.pending = Pending(journal, self.facts, taken=taken, table=table, limits=limits, face=face)
+        self.shelf = Shelf(house.home, house.settings)
         self.introduction: list[str] = []
         self.notes: list[str] = [*journal.notes, *note_idle_rules(house.settings.permissions)]
         self.model = choice.model
@@ -119,12 +123,13 @@ class Wisp:
         read_rules(Mode(settings.mode), settings.permissions)
         ProtectedPaths(home, patterns=settings.protected_paths)
         check_names([*(only_tools or ()), *settings.tools.disabled])
-        choice = choose(settings, os.environ)
-        redaction = _secrets(settings)
+        environ, lost = await with_keys(home, os.environ)
+        choice = choose(settings, await look_around(settings, environ))
+        redaction = _secrets(settings, environ)
         settings = settings.model_copy(update={"instructions": redaction.text(settings.instructions)})
         journal = await Journal.open(home, settings, redaction=redaction)
         try:
-            house = _house(journal, settings, given=given or {}, cwd=folder)
+            house = _house(journal, settings, given=given or {}, cwd=folder, environ=environ)
             wisp = cls(house, journal, cwd=folder, choice=choice, only=only_tools, face=face)
             await wisp.pending.sweep()
             swept = await asyncio.to_thread(_sweep, home, settings)
@@ -133,6 +138,7 @@ class Wisp:
         except BaseException:
             await journal.close()
             raise
+        wisp.notes += lost
         wisp.introduction.append(wisp.why)
         if choice.model == EMBEDDED:
             wisp.introduction.append(DEMONSTRATION)
@@ -204,7 +210,7 @@ class Wisp:
             tools=furnish_tools(self._house, record, person=person, only=self._only),
             outputs=self._house.outputs,
             protection=self._house.protection,
-            environ=os.environ,
+            environ=self._house.environ,
             kinds=self._house.kinds,
             release=release,
             remember=self._remember,
@@ -223,7 +229,7 @@ class Wisp:
         self._house = replace(self._house, settings=self.settings.model_copy(update={"permissions": allowed}))
 
 
-def _house(journal: Journal, settings: Settings, *, given: JsonObject, cwd: Path) -> House:
+def _house(journal: Journal, settings: Settings, *, given: JsonObject, cwd: Path, environ: Mapping[str, str]) -> House:
     home, enabled = journal.home, settings.audit.enabled
     outputs = Outputs(
         home / "output", journal.session, limits=settings.outputs, enabled=enabled, redaction=journal.redaction
@@ -236,6 +242,7 @@ def _house(journal: Journal, settings: Settings, *, given: JsonObject, cwd: Path
         Previous(home / "output", journal.session, enabled=enabled),
         ProtectedPaths(home, patterns=settings.protected_paths, cwd=cwd),
         kinds_of(read(KINDS), settings.facts.kinds),
+        environ,
     )
 
 
@@ -272,15 +279,15 @@ def _sweep(home: Path, settings: Settings) -> JsonObject | None:
     return asdict(swept) if swept.sessions else None
 
 
-def _secrets(settings: Settings) -> Redaction:
+def _secrets(settings: Settings, environ: Mapping[str, str]) -> Redaction:
     """Return what takes out the keys that the settings name and whatever of the environment looks secret."""
     named = [endpoint.key_env for endpoint in settings.endpoints.values() if endpoint.key_env]
-    configured = {name: os.environ[name] for name in named if name in os.environ}
+    configured = {name: environ[name] for name in named if name in environ}
     for place, endpoint in settings.endpoints.items():
         for header, value in endpoint.headers.items():
             if SECRET_HEADER.search(header):
                 configured[f"{place} {header}"] = value.rpartition(" ")[2]
-    return Redaction(find_secrets(os.environ, configured))
+    return Redaction(find_secrets(environ, configured))
 
 
 def _folder(cwd: Path | None) -> Path:

@@ -18,6 +18,7 @@
 - `props`, `models`, `input_tokens` are what `/props`, `/v1/models`, `/v1/chat/completions/input_tokens` answer
   (None: 404); `input_tokens` may be a function of the body. `rejects` are words: a request with such a key at its top
   is refused with 400 as unknown. `busy` answers all other questions with 503.
+  `hold` (an asyncio.Event) is waited for before the first part of an answer. `go_down` and `come_up` again.
   `drops` many chat requests find their connection closed instead of an answer.
 
 It refuses with 400: unknown keys, null or empty messages, a wrong order of roles, orphan calls and results, repeated
@@ -30,7 +31,7 @@ from dataclasses import dataclass, field
 
 TOP = {
     "model", "messages", "stream", "stream_options", "tools", "max_tokens", "max_completion_tokens", "temperature",
-    "response_format", "return_progress",
+    "response_format", "return_progress", "reasoning_effort",
 }  # fmt: skip
 KEYS = {
     "system": {"role", "content"},
@@ -85,16 +86,25 @@ class FakeProvider:
         self.drops = 0
         self.proxied = []
         self.busy = False
+        self.hold = None
         self._planned = []
         self._tasks = set()
 
     async def __aenter__(self):
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
+        await self.come_up()
         self.url = f"http://127.0.0.1:{self.port}/v1"
         return self
 
     async def __aexit__(self, *error):
+        await self.go_down()
+
+    async def come_up(self, port=0):
+        """Listen, at any free port where none is given."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def go_down(self):
+        """Close all connections and listen no more."""
         self._server.close()
         for task in list(self._tasks):
             task.cancel()
@@ -206,6 +216,8 @@ class FakeProvider:
 
     async def _stream(self, reader, writer, *, planned):
         writer.write(_head(planned.status, planned.headers | {"transfer-encoding": "chunked"}))
+        if self.hold:
+            await self.hold.wait()
         for piece in planned.pieces:
             if piece:
                 writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")

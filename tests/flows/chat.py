@@ -39,7 +39,7 @@ class Chat:
 
     def environment(self) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "PYTHONPATH", "VIRTUAL_ENV")}
-        return {**kept, "WISP_HOME": str(self.home), "PYTHONWARNINGS": "error", **self.environ}
+        return {**kept, "WISP_HOME": str(self.home), "WISP_DISCOVERY": "0", "PYTHONWARNINGS": "error", **self.environ}
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(

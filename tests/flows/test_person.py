@@ -16,7 +16,8 @@ from wisp_core.errors import UsageError
 from wisp_core.events import ApprovalRequested, Event, TurnEnd
 from wisp_core.records import Outcome
 from wisp_core.requests import Answer, Approval, Question, Verdict
-from wisp_core.settings import load_settings, remember_rule
+from wisp_core.settings import load_settings
+from wisp_core.settings_file import remember_rule
 from wisp_core.tools.inspect import approval_lines
 
 

@@ -48,6 +48,14 @@ def test_what_was_added_below_the_view_is_told() -> None:
     assert "↓ more below" in line(Condition(unseen=True), 80, clock=0.0).plain
 
 
+def test_a_wait_is_counted_down_and_then_what_was_waited_for_runs() -> None:
+    waiting = Condition(doing="waiting for the model", since=103.0)
+    for clock, text in ((100.0, "trying again in 3 s"), (100.5, "trying again in 3 s"), (102.2, "trying again in 1 s")):
+        assert text in line(waiting, 24, clock=clock).plain
+    assert line(waiting, 80, clock=103.0).plain == "● waiting for the model"
+    assert line(waiting, 80, clock=105.0).plain == "● waiting for the model 2 s"
+
+
 def test_an_estimate_is_marked() -> None:
     assert "context ~53%" in line(Condition(share=0.53, estimated=True), 80, clock=0.0).plain
 

@@ -11,6 +11,7 @@ from wisp_core.cli.doctor import doctor
 from wisp_core.cli.eval import add_parser, eval_options, evaluate
 from wisp_core.cli.facts import facts
 from wisp_core.cli.keep import rebuild, verify
+from wisp_core.cli.models import models
 from wisp_core.cli.pending import answer, pending
 from wisp_core.cli.streams import tell_error
 from wisp_core.crash import explain
@@ -48,6 +49,8 @@ async def _run(options: argparse.Namespace) -> int:
         return await pending(as_json=options.json)
     if options.command == "answer":
         return await answer(options.id, options.words, as_json=options.json)
+    if options.command == "models":
+        return await models(options.action, options.name, as_json=options.json)
     if options.command == "eval":
         return await evaluate(eval_options(options))
     return await verify()
@@ -118,10 +121,26 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--rebuild", action="store_true", help="make wisp.db again from the audit")
     what.add_argument("--json", action="store_true", help="print one JSON object")
     _add_waiting(commands)
+    _add_models(commands)
     add_parser(commands)
     audit = commands.add_parser("audit", help="look after the audit log", epilog="example: wisp audit verify")
     audit.add_argument("action", choices=["verify"], help="check every line, sequence and group")
     return parser
+
+
+def _add_models(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command about the models."""
+    parser = commands.add_parser(
+        "models",
+        help="what models can be run; get one, keep a provider's key",
+        description="Lists every model that is configured or found; pulls NAME into Ollama, or `embedded`, telling how "
+        "far it is on standard error; keeps PROVIDER's key, read from the terminal unseen or from standard input, in "
+        "the system's keyring.",
+        epilog="example: wisp models pull granite4.1:8b",
+    )
+    parser.add_argument("action", nargs="?", default="list", choices=["list", "pull", "key"])
+    parser.add_argument("name", nargs="?", metavar="NAME", type=_named, help="the model, or the provider")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _add_waiting(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -9,7 +9,7 @@ from wisp_core.commands.inspect import Inspect
 from wisp_core.commands.library import Export, Find, Fork, Rename, Resume, Save, Threads
 from wisp_core.commands.pending import Facts, Pending
 from wisp_core.commands.results import Result, Said
-from wisp_core.commands.session import Continue, Mode, Model, New, Quit, Retry, Theme, Undo
+from wisp_core.commands.session import Continue, Effort, Mode, Model, New, Quit, Retry, Theme, Undo
 from wisp_core.commands.tokens import Tokens
 from wisp_core.commands.view import Last, Show
 from wisp_core.errors import UsageError
@@ -58,6 +58,7 @@ _ALL: tuple[Command, ...] = (
     Retry(),
     Undo(),
     Model(),
+    Effort(),
     Mode(),
     FactCommand(),
     Task(),

@@ -20,7 +20,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Show(Said):
-    """Something that a face may have a `screen` for (`facts`, `pending`); the text is for one that has not."""
+    """What a face may have a `screen` for (`facts`, `models`, `pending`); the text is for one that has not."""
 
     screen: str = ""
 

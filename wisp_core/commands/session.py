@@ -1,9 +1,11 @@
 """The commands about the conversation itself: new, retry, model, mode, threads, leaving."""
 
-from wisp_core import records
+from wisp_core import records, settings
 from wisp_core.commands.here import Here
-from wisp_core.commands.results import Begin, Leave, Restyle, Result, Said
+from wisp_core.commands.results import Begin, Leave, Restyle, Result, Said, Show
 from wisp_core.errors import UsageError
+
+EFFORTS: dict[str, settings.Effort] = {"low": "low", "medium": "medium", "high": "high", "off": ""}
 
 
 class New:
@@ -77,8 +79,24 @@ class Model:
             await here.thread.warm()
         window = here.thread.window
         size = f"window {window.tokens:,} tokens ({window.source})" if window else "window unknown"
-        why = "" if argument else f"\n{here.wisp.why}"
-        return Said("model", f"{here.thread.model}, {size}{why}")
+        said = f"{here.thread.model}, {size}"
+        return Said("model", said) if argument else Show("model", f"{said}\n{here.wisp.why}", screen="models")
+
+
+class Effort:
+    """Shows or changes how hard the model thinks."""
+
+    name, usage, help = "effort", "[low|medium|high|off]", "show or change how hard the model thinks, if it can be told"
+    while_running = True
+
+    async def run(self, argument: str, here: Here) -> Result:
+        """Return the effort, or change it for the next request on."""
+        if argument:
+            effort = EFFORTS.get(argument.lower())
+            if effort is None:
+                raise UsageError(f"there is no effort `{argument}`", "low, medium, high, or off for the model's own")
+            await here.thread.change(effort=effort)
+        return Said("effort", f"effort {here.thread.effort or 'as the model has it'}")
 
 
 class Mode:

@@ -1,14 +1,14 @@
 """Turns the chunks of one answer into model events: reasoning apart, calls joined, the end told once. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from wisp_core.errors import CutStreamError
 from wisp_core.models.calls import CallAssembly, PrintedCall
 from wisp_core.models.failures import failure, report_of
-from wisp_core.models.streams import EventReader, parse_payloads
+from wisp_core.models.streams import EventReader, LineReader, ServerEvent, parse_payloads
 from wisp_core.models.thinking import Part, ThinkSplitter
-from wisp_core.models.wire import read_chunk
+from wisp_core.models.wire import Chunk, read_chunk
 from wisp_core.records import Usage
 from wisp_core.requests import (
     CallRequested,
@@ -23,12 +23,24 @@ from wisp_core.text import sound
 
 
 class Answer:
-    """One answer as it arrives; `finished` tells that its end was stated."""
+    """One answer as it arrives; `finished` tells that its end was stated.
 
-    def __init__(self, endpoint: str, tools: Iterable[str] = (), *, thinks_first: bool = False) -> None:
+    It comes as server-sent events or, with a `LineReader`, as lines of JSON; `read` knows the shape of its chunks.
+    """
+
+    def __init__(
+        self,
+        endpoint: str,
+        tools: Iterable[str] = (),
+        *,
+        thinks_first: bool = False,
+        reader: EventReader | LineReader | None = None,
+        read: Callable[[Any], Chunk] = read_chunk,
+    ) -> None:
         self.finished = False
         self._endpoint = endpoint
-        self._events = EventReader()
+        self._reader = reader or EventReader()
+        self._read_value = read
         self._splitter = ThinkSplitter(thinks_first)
         self._printed = PrintedCall(tools)
         self._calls = CallAssembly()
@@ -41,13 +53,13 @@ class Answer:
         return self._splitter.unopened
 
     def feed(self, data: bytes) -> list[ModelEvent]:
-        """Return what bytes of server-sent events complete.
+        """Return what bytes of the stream complete.
 
         Raises:
             ModelError: the stream reports an error or holds what is no JSON.
         """
         try:
-            return self._read([event.data for event in self._events.feed(data)])
+            return self._read(_payloads(self._reader.feed(data)))
         except CutStreamError as error:
             raise self._locate(error) from error
 
@@ -69,7 +81,7 @@ class Answer:
             CutStreamError: the stream ended before the answer did.
         """
         try:
-            events = self._read([event.data for event in self._events.finish()])
+            events = self._read(_payloads(self._reader.finish()))
         except CutStreamError as error:
             if not self.finished:
                 raise self._locate(error) from error
@@ -115,7 +127,7 @@ class Answer:
         return events
 
     def _take(self, value: Any) -> list[ModelEvent]:
-        chunk = read_chunk(value)
+        chunk = self._read_value(value)
         if chunk.error is not None:
             raise failure(self._endpoint, report_of(200, chunk.error))
         events: list[ModelEvent] = []
@@ -142,3 +154,9 @@ class Answer:
             elif shown := self._printed.feed(part.text):
                 events.append(TextDelta(shown))
         return events
+
+
+def _payloads(parts: list[ServerEvent] | list[str]) -> list[str]:
+    return [part.data for part in parts if isinstance(part, ServerEvent)] + [
+        part for part in parts if isinstance(part, str) and part.strip()
+    ]

@@ -3,31 +3,53 @@
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from urllib.parse import urlsplit
 
 from wisp_core.errors import AuthenticationError, NoModelError, SettingsError
 from wisp_core.models.backend import ModelBackend, Server
+from wisp_core.models.discover import KEYS, WELL_KNOWN, Found, discover, ollama_url
 from wisp_core.records import JsonObject
 from wisp_core.resources import read
-from wisp_core.settings import Endpoint, Settings
+from wisp_core.settings import Endpoint, Known, Settings
 from wisp_core.text import revealed, shorten
 
 EMBEDDED = "embedded/smollm2-135m"
-OPENAI_URL = "https://api.openai.com/v1"
-OPENAI_KEY = "OPENAI_API_KEY"
 
 DEMONSTRATION = (
-    "SmolLM2-135M is a small demonstration model that cannot use tools; to connect a real one, name its server under "
-    '"endpoints" in config.json and choose `local/NAME`, or set OPENAI_API_KEY and choose `openai/NAME`'
+    "SmolLM2-135M is a small demonstration model that cannot use tools; to connect a real one, start Ollama or another "
+    'model server, name one under "endpoints" in config.json and choose `local/NAME`, or set ANTHROPIC_API_KEY or '
+    "OPENAI_API_KEY"
 )
 """What the embedded model says of itself in a conversation's first line (M6)."""
 
-FORMS = "local/NAME, local/NAME/MODEL, openai/NAME, embedded/smollm2-135m, embedded/PATH or scripted:FILE"
+FORMS = (
+    "ollama/NAME, local/NAME, local/NAME/MODEL, anthropic/NAME, openai/NAME, embedded/smollm2-135m, embedded/PATH or "
+    "scripted:FILE"
+)
 
-_LATER = {"ollama": "api chat at http://127.0.0.1:11434/v1", "anthropic": "a server with api chat"}
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider that needs a key: its url, the `variable` that holds the key, its API, the model where none is named.
+
+    `api` is what it speaks where the catalogue names no other for a model.
+    """
+
+    url: str
+    variable: str
+    api: str
+    first: str
+
+
+PROVIDERS = {
+    "anthropic": Provider(
+        "https://api.anthropic.com/v1", KEYS["anthropic"], "anthropic", first="anthropic/claude-sonnet-4-5"
+    ),
+    "openai": Provider("https://api.openai.com/v1", KEYS["openai"], "chat", first="openai/gpt-5-mini"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +81,12 @@ def parse_model(name: str) -> ModelName:
     if name.startswith("scripted:") and name != "scripted:":
         return ModelName("scripted", name.removeprefix("scripted:"))
     provider, _, rest = name.partition("/")
-    if provider in _LATER:
-        raise NoModelError(f"`{name}`: {provider} is not served yet by this wisp", f"connect {_LATER[provider]}")
     if provider == "local" and rest.strip("/"):
         place, _, model = rest.partition("/")
         if place:
             return ModelName("local", place, model)
-    if provider == "openai" and rest:
-        return ModelName("openai", "", rest)
+    if (provider in PROVIDERS or provider == "ollama") and rest:
+        return ModelName(provider, "", rest)
     if provider == "embedded" and rest:
         return ModelName("embedded", rest)
     near = difflib.get_close_matches(name, [EMBEDDED, *known()], n=1, cutoff=0.6)
@@ -74,20 +94,34 @@ def parse_model(name: str) -> ModelName:
     raise NoModelError(f"`{shorten(name, 80)}` names no model", f"{meant}a name is {FORMS}")
 
 
-def choose(settings: Settings, environ: Mapping[str, str]) -> Choice:
-    """Return the model to use: the one named, else the first configured endpoint's, else the embedded one.
+def choose(settings: Settings, found: Sequence[Found] = ()) -> Choice:
+    """Return the model to use: the one named, else the first configured endpoint's, else of what was found, else ours.
 
     Raises:
         NoModelError: the one named has none of the known forms.
     """
-    del environ  # keys found in the environment are looked at by a later step
     if settings.model:
         parse_model(settings.model)
         return Choice(settings.model, "it was named")
     if settings.endpoints:
         first = next(iter(settings.endpoints))
         return Choice(f"local/{first}", f"`{first}` is the first endpoint in config.json")
-    return Choice(EMBEDDED, "no model is named and no endpoint configured")
+    empty = ""
+    for place in found:
+        if place.names:
+            return Choice(place.names[0], f"no model is named, and {place.why}")
+        if place.provider in PROVIDERS:
+            return Choice(PROVIDERS[place.provider].first, f"no model is named, and {place.why}")
+        empty = empty or f"; {place.why}"
+    return Choice(EMBEDDED, f"no model is named and no endpoint configured{empty}")
+
+
+async def look_around(settings: Settings, environ: Mapping[str, str]) -> list[Found]:
+    """Return what is there without being configured; nobody is asked where a model or an endpoint is, or it is off."""
+    seconds = settings.discovery.seconds
+    if settings.model or settings.endpoints or not seconds:
+        return []
+    return await discover(environ, limit=seconds)
 
 
 def open_backend(model: str, settings: Settings, *, environ: Mapping[str, str]) -> ModelBackend:
@@ -107,17 +141,46 @@ def open_backend(model: str, settings: Settings, *, environ: Mapping[str, str]) 
         from wisp_core.models.embedded import open_embedded  # off the start-up path: it loads httpx
 
         return open_embedded(model, settings, weights=None if model.strip() == EMBEDDED else name.place)
-    from wisp_core.models.openai import ChatBackend, Profile  # off the start-up path: it loads httpx
-
-    facts = find(model)
-    if name.provider == "openai":
-        server = Server(OPENAI_URL, _key(environ, OPENAI_KEY, needed_by=model), timeouts=settings.timeouts)
-        profile = Profile(catalogued=facts.get("window"), probes=False, output_key="max_completion_tokens")
-        return ChatBackend(model, server, model=name.model, profile=profile)
+    facts = find(model, settings) | {"configured": _given(model, settings).window}
+    if name.provider == "ollama":
+        server = Server(ollama_url(environ), timeouts=settings.timeouts)
+        return _open(model, server, api="ollama", name=name.model, facts=facts)
+    if name.provider in PROVIDERS:
+        provider = PROVIDERS[name.provider]
+        server = Server(provider.url, _key(environ, provider.variable, needed_by=model), timeouts=settings.timeouts)
+        return _open(model, server, api=facts.get("api", provider.api), name=name.model, facts=facts, hosted=True)
     server = open_server(name.place, settings, environ=environ)
-    endpoint = settings.endpoints[name.place]
-    profile = Profile(window=endpoint.window, catalogued=facts.get("window"))
-    return ChatBackend(model, server, model=name.model or endpoint.model, profile=profile)
+    endpoint = find_endpoint(name.place, settings)
+    facts["configured"] = facts["configured"] or endpoint.window
+    return _open(model, server, api=endpoint.api, name=name.model or endpoint.model, facts=facts)
+
+
+def _open(
+    model: str, server: Server, *, api: str, name: str | None, facts: JsonObject, hosted: bool = False
+) -> ModelBackend:
+    """Return the backend of the model that the server calls `name`; a `hosted` one is not asked about itself."""
+    window = facts["configured"]
+    if api == "ollama":
+        from wisp_core.models.ollama import OllamaBackend  # off the start-up path: it loads httpx
+        from wisp_core.models.ollama_model import OllamaProfile  # off the start-up path: it loads httpx
+
+        return OllamaBackend(model, server, model=name, profile=OllamaProfile(window=window))
+    from wisp_core.models.anthropic import AnthropicBackend  # off the start-up path: it loads httpx
+    from wisp_core.models.openai import ChatBackend, Profile  # off the start-up path: it loads httpx
+    from wisp_core.models.responses import ResponsesBackend  # off the start-up path: it loads httpx
+
+    kinds: Mapping[str, Callable[..., ModelBackend]]
+    kinds = {"chat": ChatBackend, "anthropic": AnthropicBackend, "responses": ResponsesBackend}
+    profile = Profile(
+        window=window,
+        catalogued=facts.get("window"),
+        probes=not hosted,
+        tools=facts.get("tools", True),
+        output_key="max_completion_tokens" if hosted else "max_tokens",
+        most_output=facts.get("output"),
+        effort=facts.get("effort", False),
+    )
+    return kinds[api](model, server, model=name, profile=profile)
 
 
 def open_server(place: str, settings: Settings, *, environ: Mapping[str, str]) -> Server:
@@ -128,7 +191,7 @@ def open_server(place: str, settings: Settings, *, environ: Mapping[str, str]) -
         AuthenticationError: its key is not in the environment.
         SettingsError: it is configured wrongly.
     """
-    endpoint = _endpoint(place, settings)
+    endpoint = find_endpoint(place, settings)
     key = _key(environ, endpoint.key_env, needed_by=f"endpoints.{place}.key_env") if endpoint.key_env else ""
     return Server(_url(place, endpoint), key, _headers(place, endpoint), settings.timeouts)
 
@@ -140,20 +203,43 @@ def known() -> dict[str, JsonObject]:
     return found
 
 
-def find(model: str) -> JsonObject:
-    """Return what the catalogue knows of a model, a dated name as its undated one; empty where it knows nothing."""
-    return known().get(model) or known().get(re.sub(r"-\d{4}-?\d{2}-?\d{2}$", "", model), {})
+def find(model: str, settings: Settings) -> JsonObject:
+    """Return what the catalogue, and over it the config, knows of a model; a dated name's facts are its undated one's.
+
+    Empty where nobody knows anything.
+    """
+    model = model.strip()
+    catalogued = known().get(model) or known().get(re.sub(r"-\d{4}-?\d{2}-?\d{2}$", "", model), {})
+    return catalogued | _given(model, settings).model_dump(exclude_none=True, exclude_unset=True)
 
 
-def _endpoint(name: str, settings: Settings) -> Endpoint:
-    endpoint = settings.endpoints.get(name)
+def fit_settings(model: str, settings: Settings) -> Settings:
+    """Return the settings as they are for a model: with its own reserve and limit, unless the person set others."""
+    facts, context = find(model, settings), settings.context
+    own: JsonObject = {}
+    if context.reserve is None and "reserve" in facts:
+        own["context"] = context.model_copy(update={"reserve": facts["reserve"]})
+    if settings.compaction_limit is None and "compaction_limit" in facts:
+        own["compaction_limit"] = facts["compaction_limit"]
+    return settings.model_copy(update=own) if own else settings
+
+
+def find_endpoint(name: str, settings: Settings) -> Endpoint:
+    """Return the endpoint that is configured as `name`, else the well-known one of that name.
+
+    Raises:
+        NoModelError: there is none.
+    """
+    endpoint = settings.endpoints.get(name) or WELL_KNOWN.get(name)
     if endpoint is None:
         near = difflib.get_close_matches(name, settings.endpoints, n=1, cutoff=0)
         hint = f"did you mean `local/{near[0]}`?" if near else 'name its url under "endpoints" in config.json'
         raise NoModelError(f"no endpoint is named `{name}`", hint)
-    if endpoint.api != "chat":
-        raise NoModelError(f"endpoints.{name}.api is `{endpoint.api}`, not served yet by this wisp", "use `chat`")
     return endpoint
+
+
+def _given(model: str, settings: Settings) -> Known:
+    return settings.models.get(model.strip(), Known())
 
 
 def _url(name: str, endpoint: Endpoint) -> str:
@@ -178,7 +264,10 @@ def _headers(name: str, endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
 def _key(environ: Mapping[str, str], variable: str, *, needed_by: str) -> str:
     key = environ.get(variable, "").strip()
     if not key:
-        raise AuthenticationError(f"{needed_by} needs a key in the environment variable {variable}", "set it")
+        raise AuthenticationError(
+            f"{needed_by} needs a key in the environment variable {variable}",
+            "set it, or keep it in the keyring with `wisp models key PROVIDER`",
+        )
     if not re.fullmatch(r"[!-~]+", key):
         raise AuthenticationError(f"the key in {variable} holds characters that no key has", "set it anew")
     return key

@@ -63,7 +63,10 @@ def find_weights() -> Path:
     for path in (folder / WEIGHTS for folder in (*folders, home_path() / "models")):
         if path.is_file():
             return path
-    raise NoModelError(f"the embedded model's weights ({WEIGHTS}) are not installed", _OTHERWISE)
+    raise NoModelError(
+        f"the embedded model's weights ({WEIGHTS}) are not installed",
+        f"`wisp models pull embedded` gets them; or {_OTHERWISE}",
+    )
 
 
 def _own_weights(place: str) -> Path:

@@ -4,6 +4,7 @@ The texts of a server are hostile: they are shown bounded, on one line, without 
 """
 
 import email.utils
+import html
 import json
 import re
 import time
@@ -60,7 +61,7 @@ def report_of(status: int, value: Any, *, text: str = "") -> Report:
     if isinstance(value, list) and value:
         value = value[0]
     outer = value if isinstance(value, dict) else {}
-    inner = outer.get("error", outer.get("detail", value))
+    inner = _unwrap(outer.get("error", outer.get("detail", value)))
     fields: dict[str, Any] = inner if isinstance(inner, dict) else outer
     messages = (fields.get("message"), fields.get("msg"), inner, outer.get("message"), text)
     message = next((m for m in messages if isinstance(m, str) and m.strip()), "")
@@ -69,9 +70,20 @@ def report_of(status: int, value: Any, *, text: str = "") -> Report:
     return Report(stated if status < 400 else status, codes, message, fields, text)
 
 
+def _unwrap(inner: Any) -> Any:
+    """Return what a report says that a server passes on as text: Ollama puts llama.cpp's JSON into a string."""
+    if not isinstance(inner, str) or not inner.lstrip().startswith("{"):
+        return inner
+    try:
+        value = json.loads(inner)
+    except (ValueError, RecursionError):
+        return inner
+    return value.get("error", value) if isinstance(value, dict) else inner
+
+
 def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None = None) -> ModelError:
     """Return the typed error for a report; `headers` with names in lower case."""
-    said = quote(report.message)
+    said = quote(_title(report.message)).rstrip(".")
     detail = sound(f"{report.status}: {report.text}"[:DETAIL_CHARACTERS])
     about = {"endpoint": endpoint, "detail": detail}
     overflow = find_overflow(report)
@@ -87,19 +99,30 @@ def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None 
     status, words = report.status, " ".join(report.codes)
     if status in (401, 403) or "authentication" in words or "invalid_api_key" in words:
         return AuthenticationError(f"{endpoint} refused the key: {said}", "set a valid key for it", **about)
+    wait = find_wait(headers or {}, report.message)
+    when = f"try again in {wait:.0f} s" if wait else "try again later"
     if status == 429 or "rate_limit" in words:
-        wait = find_wait(headers or {}, report.message)
-        when = f"try again in {wait:.0f} s" if wait else "try again later"
         return RateLimitedError(f"{endpoint} takes no more requests for now: {said}", when, wait=wait, **about)
     if status == 404 or "model_not_found" in words:
         return NoModelError(f"{endpoint} does not have it: {said}", "check the model's name and the url", **about)
     if status in (408, 409, 425) or status >= 500 or "overloaded" in words:
-        return OverloadedError(f"{endpoint} cannot answer now ({status}): {said}", "try again later", **about)
+        return OverloadedError(f"{endpoint} cannot answer now ({status}): {said}", when, wait=wait, **about)
     if 300 <= status < 400:
         return BadRequestError(f"{endpoint} sends elsewhere ({status})", "correct its url in config.json", **about)
     if status >= 400 or "invalid" in words:
         return BadRequestError(f"{endpoint} refused the request ({status}): {said}", **about)
-    return CutStreamError(f"{endpoint} broke its answer off: {said}", "send the prompt again", **about)
+    return CutStreamError(
+        f"{endpoint} broke its answer off: {said}", "send the prompt again", endpoint=endpoint, detail=detail
+    )
+
+
+def _title(message: str) -> str:
+    """Return what a web page calls itself, any other message as it is."""
+    start = message.lstrip()[: 10 * SHOWN_CHARACTERS]
+    if not start.startswith("<"):
+        return message
+    title = re.search(r"<title[^<>]{0,100}>([^<>]{1,200})</title", start, re.IGNORECASE)
+    return html.unescape(title.group(1)) if title else "a web page"
 
 
 def quote(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Container, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -42,15 +42,16 @@ Schema = TypeVar("Schema", bound=BaseModel)
 USAGE_SECONDS = 5.0
 """How long the usage may come after the answer's end was stated."""
 
-# What a server may not know, and how its refusal names it.
-_FEATURES = {
+FEATURES = {
     "return_progress": "return_progress",
     "stream_options": "stream_options|include_usage",
     "temperature": "temperature",
+    "reasoning_effort": "reasoning_effort|reasoning.effort",
     "response_format": "response_format|json_schema|structured output|grammar",
     # Not where it names a part of one, as in `tools.0.function.name` or `["tools", 0]`: that is a fault of the tool.
     "tools": r"(?s)^(?!.*schema).*(?:\btools?\b(?![\"']?\s*[.,\[]\s*[\"']?\d)|tool[_ ]choice|function call)",
 }
+"""What a server may not know, and the pattern by which its refusal names it."""
 _UNKNOWN = re.compile(
     r"not (?:supported|permitted|allowed|implemented|available)|support|unknown|unrecogni[sz]ed|unexpected|extra"
     r"|requires?|invalid (?:parameter|argument|field)|additional propert",
@@ -63,7 +64,8 @@ class Profile:
     """What is known of a model before its server is asked: the windows of config and catalogue, in tokens.
 
     `probes` tells that the server may be asked about itself; `output_key` names the limit of the reply.
-    `most_output` bounds a reply that nothing else bounds more, in tokens; `sampling` goes with every request.
+    `most_output` bounds a reply that nothing else bounds more, in tokens; `sampling` goes with every request. `effort`
+    tells that the model takes one.
     """
 
     window: int | None = None
@@ -73,6 +75,7 @@ class Profile:
     output_key: str = "max_tokens"
     most_output: int | None = None
     sampling: tuple[tuple[str, float], ...] = ()
+    effort: bool = False
 
 
 # What a person forgets, who copied the address from a browser.
@@ -238,6 +241,8 @@ class ChatBackend:
             body[self._profile.output_key] = min(limits)
         if request.temperature is not None:
             body["temperature"] = request.temperature
+        if request.effort and self._profile.effort:
+            body["reasoning_effort"] = request.effort
         if schema is not None and guided:
             form = {"name": schema.__name__, "schema": schema.model_json_schema()}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -269,12 +274,12 @@ class ChatBackend:
         return kind(f"{self.endpoint} {what}", hint, endpoint=self.endpoint)
 
 
-def find_refused(error: ModelError, body: JsonObject) -> str | None:
+def find_refused(error: ModelError, body: Container[str], *, features: Mapping[str, str] = FEATURES) -> str | None:
     """Return which optional part of the body the server does not know, by what it says; None where it is another."""
     text = error.detail
     if not _UNKNOWN.search(text):
         return None
-    named = (feature for feature, pattern in _FEATURES.items() if re.search(pattern, text, re.IGNORECASE))
+    named = (feature for feature, pattern in features.items() if re.search(pattern, text, re.IGNORECASE))
     return next((feature for feature in named if feature in body), None)
 
 

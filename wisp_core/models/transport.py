@@ -17,6 +17,7 @@ from wisp_core.errors import (
     ModelError,
     ModelTimeoutError,
     UnreachableError,
+    UntrustedError,
 )
 from wisp_core.models.backend import Server
 from wisp_core.models.failures import failure, quote, read_report
@@ -108,6 +109,7 @@ class Transport:
                     raise CutStreamError(
                         f"{self.server.shown} broke its answer off",
                         "send the prompt again",
+                        broken=True,
                         endpoint=self.server.shown,
                         detail=_name(error),
                     ) from error
@@ -180,7 +182,7 @@ class Transport:
             self._client = httpx.AsyncClient(
                 headers=headers | dict(server.headers),
                 timeout=httpx.Timeout(None, connect=server.timeouts.connect),
-                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context(),
                 trust_env=not is_loopback(server.url),
                 follow_redirects=False,
             )
@@ -194,6 +196,9 @@ class Transport:
         )
 
     def _unreachable(self, error: Exception) -> UnreachableError:
+        distrust = self._distrust(error)
+        if distrust is not None:
+            return distrust
         reason = _reason(error)
         if isinstance(error, httpx.ConnectTimeout):
             reason = f"no connection within {self.server.timeouts.connect:g} s"
@@ -203,6 +208,27 @@ class Transport:
             endpoint=self.server.shown,
             detail=sound(repr(error)),
         )
+
+    def _distrust(self, error: BaseException) -> UntrustedError | None:
+        """Return what TLS failed at, which no second attempt would mend; None where it was something else."""
+        shown, inner = self.server.shown, _find_tls(error)
+        detail = sound(repr(inner))
+        if isinstance(inner, ssl.SSLCertVerificationError):
+            what = f"{shown} cannot be trusted ({quote(inner.verify_message)})"
+            return UntrustedError(
+                what, "correct its url, or name its certificate in SSL_CERT_FILE", endpoint=shown, detail=detail
+            )
+        if inner is None or isinstance(inner, ssl.SSLEOFError):
+            return None
+        what = f"{shown} does not speak TLS ({quote((inner.reason or str(inner)).lower().replace('_', ' '))})"
+        return UntrustedError(what, "correct its url: http in place of https?", endpoint=shown, detail=detail)
+
+
+def _find_tls(error: BaseException) -> ssl.SSLError | None:
+    inner: BaseException | None = error
+    while inner is not None and not isinstance(inner, ssl.SSLError):
+        inner = inner.__cause__ or inner.__context__
+    return inner
 
 
 async def _iterate(response: httpx.Response) -> AsyncGenerator[bytes, None]:

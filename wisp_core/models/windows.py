@@ -7,12 +7,9 @@ import httpx
 
 from wisp_core.errors import ModelError, ModelTimeoutError, OverloadedError, UnreachableError
 from wisp_core.models.transport import Transport
-from wisp_core.models.wire import read_count
+from wisp_core.models.wire import LEAST_WINDOW, read_count
 from wisp_core.records import JsonObject
 from wisp_core.requests import Window
-
-LEAST_WINDOW = 512
-"""A window under this many tokens is not believed."""
 
 _KEYS = ("max_model_len", "loaded_context_length", "context_length", "context_window", "max_context_length", "n_ctx")
 

@@ -9,6 +9,9 @@ from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, ToolSchema, WireCall
 from wisp_core.text import one_line, sound
 
+LEAST_WINDOW = 512
+"""A window under this many tokens is not believed."""
+
 _FINISHES = {
     "function_call": "tool_calls",
     "tool_use": "tool_calls",

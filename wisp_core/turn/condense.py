@@ -6,7 +6,7 @@ from wisp_core.composer.measure import share_tokens
 from wisp_core.condensing.drop import headroom, keep_turns
 from wisp_core.events import ContextCondensation
 from wisp_core.requests import CHARACTERS_A_TOKEN, Blocks, Window
-from wisp_core.settings import Context
+from wisp_core.settings import Settings
 from wisp_core.turn.blocks import find_blocks
 from wisp_core.turn.measuring import Measured, measure_request
 from wisp_core.turn.participants import Participants
@@ -15,7 +15,7 @@ FAIL_FAST = "fail-fast"
 
 
 async def condense_when_due(parts: Participants, blocks: Blocks) -> Blocks:
-    """Condense what stands before the turn where the request would pass the budget of a known window (C5).
+    """Condense what stands before the turn where the request would pass the budget (C5).
 
     Returns the blocks that the request then has.
     """
@@ -23,7 +23,8 @@ async def condense_when_due(parts: Participants, blocks: Blocks) -> Blocks:
     if settings.policy == FAIL_FAST or not _droppable(parts):
         return blocks
     measured = await measure_request(parts, blocks)
-    if measured.window is None or measured.measurement.tokens < _budget(settings, measured.window):
+    budget = _budget(parts.settings, measured.window)
+    if not budget or measured.measurement.tokens < budget:
         return blocks
     return await condense(parts, reason="budget", before=measured)
 
@@ -47,7 +48,7 @@ async def condense(parts: Participants, *, reason: str, before: Measured) -> Blo
     left = await parts.keep_context(after.composition, after.measurement, title=f"after condensing ({reason})")
     event = ContextCondensation(
         reason=reason,
-        goal=_budget(settings, before.window),
+        goal=_budget(parts.settings, before.window),
         before=before.measurement.tokens,
         after=after.measurement.tokens,
         dropped=list(dropped),
@@ -62,8 +63,12 @@ async def condense(parts: Participants, *, reason: str, before: Measured) -> Blo
     return blocks
 
 
-def _budget(settings: Context, window: Window | None) -> int:
-    return 0 if window is None else share_tokens(settings.budget, window.tokens)
+def _budget(settings: Settings, window: Window | None) -> int:
+    """Return the tokens over which a request is condensed; none where neither window nor limit is known."""
+    limits = [] if settings.compaction_limit is None else [settings.compaction_limit]
+    if window is not None:
+        limits.append(share_tokens(settings.context.budget, window.tokens))
+    return min(limits, default=0)
 
 
 def _droppable(parts: Participants) -> tuple[int, ...]:

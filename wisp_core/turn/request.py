@@ -8,8 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from wisp_core.composer.estimate import estimate, output_limit
-from wisp_core.errors import ContextOverflowError, ModelError, RateLimitedError, Sizes
-from wisp_core.events import ContextEstimated, RequestComposed, RequestRetried, Response, SegmentData, UsageData
+from wisp_core.condensing.silent_cut import seems_cut, tell_cut
+from wisp_core.errors import ContextOverflowError, ModelError, PassingError, Sizes
+from wisp_core.events import (
+    ContextEstimated,
+    ErrorHappened,
+    RequestComposed,
+    RequestRetried,
+    Response,
+    SegmentData,
+    UsageData,
+)
 from wisp_core.records import Usage, new_call_id
 from wisp_core.requests import (
     Blocks,
@@ -64,8 +73,26 @@ async def request_step(parts: Participants, step: int, *, blocks: Blocks, with_t
     await parts.write(_estimated(guess, measured.window))
     limit = _room(parts, measured)
     composed = await parts.write(_composed(parts, measured, step=step, blocks=blocks))
-    request = ModelRequest(measured.composition.messages, measured.schemas, max_output=limit)
-    return await _send(parts, request, step=step, composed=composed)
+    composition = measured.composition
+    stable = len(composition.earlier or "")
+    effort = parts.settings.effort
+    request = ModelRequest(composition.messages, measured.schemas, max_output=limit, stable=stable, effort=effort)
+    reported = parts.backend.name in parts.record.reports
+    response = await _send(parts, request, step=step, composed=composed)
+    if reported:
+        await _watch_prompt(parts, measured, response=response)
+    return response
+
+
+async def _watch_prompt(parts: Participants, measured: Measured, *, response: Response) -> None:
+    """Tell of a prompt that the server seems to have cut; before its first report nothing can be compared (C27)."""
+    sent, window = measured.measurement.tokens, measured.window
+    read = response.usage.prompt if response.usage else None
+    if read is None or not seems_cut(sent, read, window=window.tokens if window else None):
+        return
+    text = tell_cut(sent, read)
+    parts.tell("note", kind="cut", text=text)
+    await parts.write(ErrorHappened(kind="prompt cut", message=text, endpoint=parts.backend.endpoint))
 
 
 def _room(parts: Participants, measured: Measured) -> int | None:
@@ -180,7 +207,7 @@ async def _record(parts: Participants, arriving: Arriving, *, finish: str) -> Re
 
 def _passes(parts: Participants, failure: ModelError) -> bool:
     """Tell whether the failure may be over soon enough to be waited for."""
-    asked = failure.wait if isinstance(failure, RateLimitedError) else None
+    asked = failure.wait if isinstance(failure, PassingError) else None
     return failure.retryable and (asked or 0) <= parts.settings.retries.longest_asked
 
 
@@ -189,7 +216,7 @@ async def _wait(parts: Participants, failure: ModelError, *, attempt: int) -> No
     settings = parts.settings.retries
     wait = min(settings.longest_wait, settings.first_wait * 2 ** (attempt - 1))
     wait *= random.uniform(1 - settings.jitter_share, 1 + settings.jitter_share)
-    if isinstance(failure, RateLimitedError) and failure.wait is not None:
+    if isinstance(failure, PassingError) and failure.wait is not None:
         wait = failure.wait
     wait = round(wait, 2)
     text = f"{failure.message}; trying again in {wait:g} s (attempt {attempt} of {settings.most})"

@@ -264,6 +264,10 @@ class ConversationScreen(ConversationKnown):
                 self.live.end_all()
                 self._changed()
 
+    async def choose_model(self, model: str) -> None:
+        """Go on with another model, as the command does."""
+        await self._follow(await self.link.command(f"/model {model}"))
+
     async def _follow(self, result: Any) -> None:
         match result:
             case Show(screen=screen) if screen:

@@ -10,6 +10,7 @@ from wisp_core.fact import disagreement
 from wisp_tui.screens.conversation_threads import ConversationThreads
 from wisp_tui.screens.facts import FactsScreen
 from wisp_tui.screens.facts_source import OpenFacts
+from wisp_tui.screens.models import InUse, ModelsScreen
 from wisp_tui.screens.pending import PendingScreen
 from wisp_tui.widgets.status import Status
 from wisp_tui.widgets.transcript import Transcript
@@ -34,6 +35,8 @@ class ConversationKnown(ConversationThreads):
         """Show the screen that a command asks for."""
         if name == "facts":
             self.action_facts()
+        elif name == "models":
+            self.action_models()
         else:
             self.action_pending()
 
@@ -44,6 +47,22 @@ class ConversationKnown(ConversationThreads):
             entry = await self.app.push_screen_wait(FactsScreen(OpenFacts(self.link)))
             if entry is not None:
                 self._go_to(entry)
+
+    @work(group="models", exclusive=True)
+    async def action_models(self) -> None:
+        """Show what models there are, and go on with the one that the person chooses."""
+        if not self.link.opened:
+            return
+        thread = self.link.thread
+        window = thread.window.tokens if thread.window else None
+        screen = ModelsScreen(self.link.wisp.shelf, InUse(thread.model, window, self.link.wisp.why))
+        chosen = await self.app.push_screen_wait(screen)
+        if chosen is not None:
+            await self._told(self.choose_model(chosen))
+
+    async def choose_model(self, model: str) -> None:
+        """Go on with another model; the screen above knows how."""
+        raise NotImplementedError
 
     def action_pending(self) -> None:
         """Show what waits for the person."""

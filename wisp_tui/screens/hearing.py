@@ -12,8 +12,9 @@ from wisp_tui.widgets.status import Status
 from wisp_tui.widgets.transcript import Transcript
 
 IDLE = "ready"
+WAITING = "waiting for the model"
 LOADING = "loading the model"
-NOTE_KINDS = {"error": "error", "overflow": "warning", "retry": "warning"}
+NOTE_KINDS = {"error": "error", "overflow": "warning", "cut": "warning", "retry": "warning"}
 QUIET = frozenset({"loading", "prompt"})  # notes that only the status line tells
 
 
@@ -82,11 +83,13 @@ class Hearing:
                 self._do(LOADING)
             else:
                 self._transcript.note(text, NOTE_KINDS.get(kind, "info"))
+                if kind == "retry":
+                    self._status.tell(doing=WAITING, since=time.monotonic() + data["seconds"])
 
     def _hear_event(self, name: str, data: Any) -> None:
         match name:
             case "prompt" | "request.composed":
-                self._do("waiting for the model")
+                self._do(WAITING)
             case "tool.call":
                 self._live.start(data.call)
                 self._transcript.status_of_call(data.call, "running")
@@ -97,7 +100,7 @@ class Hearing:
             case "tool.result":
                 self._live.end(data.call)
                 self._transcript.status_of_call(data.call, "ok" if data.ok else "failed", seconds=data.seconds)
-                self._do("waiting for the model")
+                self._do(WAITING)
             case "context.estimated":
                 self._window = data.window
                 if data.window:

@@ -1,5 +1,6 @@
 """The status line: what runs, the context meter, model and mode, what is queued and pending, the place, the tokens."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,7 +22,8 @@ PLACE_CELLS = 40
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What the line tells; `share`, `target` and `budget` are shares of the window, `since` is in monotonic seconds.
+    """What the line tells; `share`, `target` and `budget` are shares of the window, `since` is in monotonic seconds;
+    while it lies ahead, what is done is waited for.
 
     `unseen` tells that something was added below what is in view, `pending` how much waits for an answer in the home.
     """
@@ -61,7 +63,9 @@ def _length(parts: dict[str, Content]) -> int:
 def _parts(now: Condition, clock: float) -> dict[str, Content]:
     doing = _clean(now.doing, MODEL_CELLS)
     running = now.since is not None
-    if now.since is not None and clock - now.since >= 1:
+    if now.since is not None and now.since > clock:
+        doing = f"trying again in {duration(math.ceil(now.since - clock))}"
+    elif now.since is not None and clock - now.since >= 1:
         doing += f" {duration(clock - now.since)}"
     parts = {"doing": Content.assemble(("● " if running else "○ ", "$accent" if running else "$foreground 60%"), doing)}
     if now.pending:

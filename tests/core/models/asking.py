@@ -24,10 +24,10 @@ def prompt(text="hello", **fields):
     return ModelRequest((Message(Role.SYSTEM, "Be brief."), Message(Role.USER, text)), **fields)
 
 
-def connect(provider, model="local/fake", *, environ=None, timeouts=None, **endpoint):
+def connect(provider, model="local/fake", *, url="", environ=None, timeouts=None, **endpoint):
     """Return the backend of a fake provider."""
     settings = Settings(
-        endpoints={"fake": Endpoint(url=provider.url, **endpoint)}, timeouts=timeouts or Timeouts(connect=2.0)
+        endpoints={"fake": Endpoint(url=url or provider.url, **endpoint)}, timeouts=timeouts or Timeouts(connect=2.0)
     )
     return open_backend(model, settings, environ=environ or {})
 

@@ -1,0 +1,103 @@
+"""What a model of Anthropic's thinks is asked for by effort, shown apart, and goes back where the API wants it."""
+
+import pytest
+
+from tests.core.models.asking import READ, ask, connect, finish, prompt, reasoning, text
+from tests.fakes.anthropic import SIGNATURE, FakeAnthropic, called, message, redacted, said, thought
+from wisp_core.models.anthropic import LEAST_THINKING
+from wisp_core.requests import Message, ModelRequest, Role, WireCall
+
+ASKED = Message(Role.USER, "look")
+
+
+def step(number, path="a"):
+    """Return what a turn records of one call and its result."""
+    call = WireCall(f"c{number}", "read_file", f'{{"path":"{path}"}}')
+    return Message(Role.ASSISTANT, calls=(call,)), Message(Role.TOOL, "text", call_id=f"c{number}", name="read_file")
+
+
+def think(*messages, **fields):
+    return ModelRequest((ASKED, *messages), tools=(READ,), effort="medium", **fields)
+
+
+@pytest.fixture
+async def provider():
+    async with FakeAnthropic() as provider:
+        yield provider
+        assert provider.refused == []
+
+
+@pytest.fixture
+async def backend(provider):
+    backend = connect(provider, api="anthropic")
+    yield backend
+    await backend.close()
+
+
+async def test_thinking_is_shown_apart_from_the_reply(provider, backend):
+    provider.answer(*message(thought("hm ", "日本"), said("reply")))
+    found = await ask(backend, prompt(effort="low"))
+    assert (reasoning(found), text(found), finish(found)) == ("hm 日本", "reply", "stop")
+
+
+@pytest.mark.parametrize(
+    ("effort", "limit", "budget"),
+    [
+        ("low", 10000, 2000),
+        ("medium", 10000, 4000),
+        ("high", 10000, 7000),
+        ("low", 3000, LEAST_THINKING),
+        ("high", 2500, 2500 - LEAST_THINKING),
+        ("high", 2000, None),
+        ("", 10000, None),
+        ("enormous", 10000, None),
+    ],
+)
+async def test_effort_is_a_share_of_the_reply_that_leaves_room_for_it(provider, backend, effort, limit, budget):
+    await ask(backend, prompt(effort=effort, max_output=limit, temperature=0.5))
+    body = provider.requests[0].body
+    assert body.get("thinking") == (budget and {"type": "enabled", "budget_tokens": budget})
+    assert ("temperature" in body) is (budget is None)
+
+
+async def test_thoughts_go_back_with_the_results_of_their_calls_and_not_with_the_next_prompt(provider, backend):
+    provider.answer(*message(thought("plan"), redacted(), said("I look."), called("read_file", '{"path": "a"}')))
+    await ask(backend, think())
+    provider.answer(*message(called("read_file", '{"path": "b"}')))
+    await ask(backend, think(*step(1)))
+    await ask(backend, think(*step(1), *step(2, "b")))
+    first = provider.requests[2].body["messages"][1]["content"]
+    assert first[:2] == [
+        {"type": "thinking", "thinking": "plan", "signature": SIGNATURE},
+        {"type": "redacted_thinking", "data": "b64=="},
+    ]
+    assert all("thinking" in seen.body for seen in provider.requests)
+    await ask(backend, think(*step(1), *step(2, "b"), Message(Role.ASSISTANT, "ok"), Message(Role.USER, "next")))
+    body = provider.requests[3].body
+    assert "thinking" in body
+    assert "plan" not in str(body["messages"])
+
+
+async def test_a_turn_whose_first_thoughts_are_lost_goes_on_without_thinking(provider, backend):
+    assert text(await ask(backend, think(*step(1)))) == "ok"
+    assert "thinking" not in provider.requests[0].body
+    provider.answer(*message(called("read_file", '{"path": "a"}')))
+    await ask(backend, think())
+    assert text(await ask(backend, think(*step(1)))) == "ok"
+    assert ["thinking" in seen.body for seen in provider.requests] == [False, True, False]
+
+
+async def test_a_model_that_takes_no_budget_is_told_its_effort_and_one_that_takes_none_is_not_asked_again(provider):
+    backend = connect(provider, api="anthropic")
+    budget = '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive"'
+    provider.rejects = [('"enabled"', budget)]
+    for _ in range(2):
+        assert text(await ask(backend, prompt(effort="high", max_output=9000))) == "ok"
+    kinds = [seen.body["thinking"]["type"] for seen in provider.requests]
+    assert kinds == ["enabled", "adaptive", "adaptive"]
+    assert provider.requests[2].body["output_config"] == {"effort": "high"}
+    provider.rejects.append(("adaptive", "adaptive thinking is not supported on this model"))
+    for _ in range(2):
+        assert text(await ask(backend, prompt(effort="high"))) == "ok"
+    assert ["thinking" in seen.body for seen in provider.requests[3:]] == [True, False, False]
+    await backend.close()

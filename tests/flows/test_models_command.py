@@ -1,0 +1,68 @@
+"""`wisp models`: what can be run, pulling with progress, keys; and what a wrong use says."""
+
+import asyncio
+import json
+
+import pytest
+
+from tests.fakes.ollama import FakeOllama
+from tests.flows.chat import Chat
+
+PULLS = [
+    {"status": "pulling manifest"},
+    {"status": "pulling abc", "digest": "sha256:abc", "total": 1000, "completed": 500},
+    {"status": "success"},
+]
+
+
+@pytest.fixture
+def chat(tmp_path):
+    return Chat(tmp_path)
+
+
+async def wisp(chat, ollama, *arguments):
+    chat.environ |= {"OLLAMA_HOST": ollama.url, "WISP_DISCOVERY": "5"}
+    return await asyncio.to_thread(chat.wisp, "models", *arguments)
+
+
+async def test_models_are_listed_with_their_sizes(chat):
+    async with FakeOllama() as ollama:
+        ran = await wisp(chat, ollama)
+        assert ran.status == 0
+        assert "  ollama/granite:8b      3.8 GiB, 8.2B Q4_K_M\n" in ran.out
+        ran = await wisp(chat, ollama, "list", "--json")
+        found = {each["name"]: each for each in json.loads(ran.out)["models"]}
+        assert found["ollama/granite:8b"]["size"] == ollama.size
+
+
+async def test_a_model_is_pulled_with_its_progress_beside_the_result(chat):
+    async with FakeOllama() as ollama:
+        ollama.pulls = PULLS
+        ran = await wisp(chat, ollama, "pull", "granite:8b", "--json")
+        assert (ran.status, json.loads(ran.out)) == (0, {"model": "ollama/granite:8b"})
+        assert ran.err.split("\n") == ["pulling manifest", "pulling abc", "success", ""]
+        assert ollama.asked[-1] == ("/api/pull", {"model": "granite:8b", "stream": True})
+
+
+async def test_a_pull_that_fails_is_one_sentence(chat):
+    async with FakeOllama() as ollama:
+        ollama.pulls = [{"error": "pull model manifest: file does not exist"}]
+        ran = await wisp(chat, ollama, "pull", "nobody")
+        assert (ran.status, ran.out) == (2, "")
+        assert ran.err.startswith("wisp: no model is called `nobody`")
+        assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("pull",), "needs a name"),
+        (("key", "nobody"), "no provider is called `nobody`"),
+        (("pull", "local/nobody/x"), "no Ollama in the config"),
+    ],
+)
+def test_a_wrong_use_is_one_sentence(chat, arguments, said):
+    ran = chat.wisp("models", *arguments)
+    assert ran.status == 2
+    assert said in ran.err
+    assert ran.err.count("\n") == 1

@@ -1,0 +1,202 @@
+"""One model behind a server that speaks Anthropic's Messages API."""
+
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from wisp_core.errors import BadRequestError
+from wisp_core.models.anthropic_wire import (
+    CallsKey,
+    MessageReader,
+    calls_key,
+    write_messages,
+    write_name,
+    write_system,
+    write_tools,
+)
+from wisp_core.models.backend import Server
+from wisp_core.models.exchange import Asking, Exchange, as_text
+from wisp_core.models.guided import read_guided
+from wisp_core.models.openai import FEATURES, Profile, ask_for, find_refused
+from wisp_core.records import JsonObject
+from wisp_core.requests import (
+    CallRequested,
+    Capabilities,
+    Message,
+    ModelEvent,
+    ModelRequest,
+    Role,
+    ToolSchema,
+    Window,
+    WireCall,
+)
+
+Schema = TypeVar("Schema", bound=BaseModel)
+
+VERSION = "2023-06-01"
+DEFAULT_OUTPUT = 8192
+"""The reply's limit in tokens where neither request nor catalogue gives one; the API wants one in every request."""
+THINKING_SHARES = {"low": 0.2, "medium": 0.4, "high": 0.7}
+"""What of the output limit may go into thinking, by effort."""
+LEAST_THINKING = 1024
+"""The smallest budget of thinking that the API takes, in tokens; as much is left for the reply."""
+
+_FEATURES = {
+    "thinking": r"thinking|budget_tokens|output_config|effort",
+    "temperature": r"temperature",
+    "cache": r"cache_control",
+    "tools": FEATURES["tools"],
+}
+_MOST_OUTPUT = re.compile(r"max_tokens: (\d{1,9}) > (\d{1,9})")
+
+
+class AnthropicBackend:
+    """A `ModelBackend` over `/v1/messages`; what its server refused to know is remembered.
+
+    The model thinks only where an effort is asked for. What it thought before its calls goes back with their results,
+    since the API wants it there, and nowhere else; it is kept in memory alone, so that a turn which another process
+    began is gone on with without thinking.
+    """
+
+    def __init__(self, name: str, server: Server, *, model: str | None, profile: Profile) -> None:
+        self.name = name
+        self.endpoint = server.shown
+        self.capabilities = Capabilities(tools=profile.tools, counts=False, guided=True)
+        key = (("x-api-key", server.key),) if server.key else ()
+        headers = (*key, ("anthropic-version", VERSION), *server.headers)
+        url = server.url.removesuffix("/messages")
+        self._exchange = Exchange(replace(server, url=url, key="", headers=headers), model=model, profile=profile)
+        self._profile = profile
+        self._most_output = profile.most_output
+        self._adaptive = False
+        self._refused: set[str] = set()
+        self._thoughts: dict[CallsKey, list[JsonObject]] = {}
+
+    async def window(self) -> Window | None:
+        """Return the window with its source; config, then server, then catalogue, each lowered by what was learnt."""
+        if self._profile.window is None:
+            await self.warm()
+        return self._exchange.window
+
+    async def warm(self) -> None:
+        """Ask the server about itself; one that cannot be reached is told by the first request."""
+        await self._exchange.warm()
+
+    async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int | None:
+        """Return None: counting would cost a way to the provider and back before every request."""
+        del messages, tools
+        return None
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the answer's parts, `Finished` last; closing the generator closes the connection.
+
+        Raises:
+            ModelError: the answer could not be had whole.
+        """
+        if not find_steps(request.messages):
+            self._thoughts.clear()
+        readers: list[MessageReader] = []
+        calls: list[WireCall] = []
+        asking = self._asking(request, None, readers=readers)
+        async with aclosing(self._exchange.answer(asking)) as events:
+            async for event in events:
+                if isinstance(event, CallRequested):
+                    calls.append(WireCall("", event.name, event.arguments))
+                yield event
+        if calls and readers[-1].thoughts:
+            self._thoughts[calls_key(calls)] = readers[-1].thoughts
+
+    async def guided(self, request: ModelRequest, schema: type[Schema]) -> Schema:
+        """Return an answer in the form of `schema`, as the arguments of a tool that the model must call.
+
+        Raises:
+            ModelError: no answer came, or none of that form.
+        """
+        asking = self._asking(request, schema, readers=[])
+        return await read_guided(as_text(self._exchange.answer(asking)), schema, endpoint=self.endpoint)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._exchange.close()
+
+    def _asking(self, request: ModelRequest, schema: type[BaseModel] | None, *, readers: list[MessageReader]) -> Asking:
+        def begin() -> MessageReader:
+            readers.append(MessageReader(self.endpoint))
+            return readers[-1]
+
+        return Asking("messages", lambda: self._body(request, schema), begin, self._adapt)
+
+    def _body(self, request: ModelRequest, schema: type[BaseModel] | None) -> JsonObject:
+        cached, limit = "cache" not in self._refused, self._limit(request)
+        thinking = {} if schema is not None else self._thinking(request, limit)
+        messages = request.messages
+        if schema is not None and not self.capabilities.tools:
+            messages = ask_for(messages, schema)
+        body: JsonObject = {"model": self._exchange.model, "max_tokens": limit, "stream": True}
+        if system := write_system(messages, cached=cached):
+            body["system"] = system
+        thoughts = self._thoughts if thinking else None
+        body["messages"] = write_messages(messages, stable=request.stable if cached else 0, thoughts=thoughts)
+        if self.capabilities.tools:
+            body |= _offer(request, schema)
+        if request.temperature is not None and not thinking and "temperature" not in self._refused:
+            body["temperature"] = request.temperature
+        return body | thinking
+
+    def _limit(self, request: ModelRequest) -> int:
+        limits = [limit for limit in (request.max_output, self._most_output) if limit is not None]
+        return min(limits, default=DEFAULT_OUTPUT)
+
+    def _thinking(self, request: ModelRequest, limit: int) -> JsonObject:
+        """Return what asks for thinking; nothing in the middle of a turn whose first thoughts are not at hand."""
+        share, steps = THINKING_SHARES.get(request.effort), find_steps(request.messages)
+        if share is None or "thinking" in self._refused or (steps and calls_key(steps[0].calls) not in self._thoughts):
+            return {}
+        if self._adaptive:
+            # Newer models decide themselves how much they think, and would keep it to themselves.
+            thinking = {"type": "adaptive", "display": "summarized"}
+            return {"thinking": thinking, "output_config": {"effort": request.effort}}
+        budget = min(max(LEAST_THINKING, int(limit * share)), limit - LEAST_THINKING)
+        return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= LEAST_THINKING else {}
+
+    def _adapt(self, error: BadRequestError, body: JsonObject) -> bool:
+        most = _MOST_OUTPUT.search(error.detail)
+        if most and 0 < int(most.group(2)) < body["max_tokens"]:
+            self._most_output = int(most.group(2))
+            return True
+        sent = set(body) if "cache" in self._refused else {*body, "cache"}
+        refused = find_refused(error, sent, features=_FEATURES)
+        if refused is None:
+            return False
+        if refused == "thinking" and not self._adaptive:
+            self._adaptive = True
+            return True
+        self._refused.add(refused)
+        if refused == "tools":
+            self.capabilities = replace(self.capabilities, tools=False)
+        return True
+
+
+def find_steps(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return what follows the last message of the user: the calls so far of the turn that runs, and their results."""
+    last = max((at for at, message in enumerate(messages) if message.role is Role.USER), default=-1)
+    return messages[last + 1 :]
+
+
+def _offer(request: ModelRequest, schema: type[BaseModel] | None) -> JsonObject:
+    """Return the tools and how they may be chosen: the one of the schema must be called, those of the past cannot."""
+    if schema is not None:
+        name = schema.__name__
+        tool = ToolSchema(name, "Takes the answer.", schema.model_json_schema())
+        choice = {"type": "tool", "name": name, "disable_parallel_tool_use": True}
+        return {"tools": write_tools([tool]), "tool_choice": choice}
+    if request.tools:
+        return {"tools": write_tools(request.tools)}
+    # Calls in the messages are refused where no tools are named.
+    names = dict.fromkeys(write_name(call.name) for message in request.messages for call in message.calls)
+    past = [ToolSchema(name, "Not available now.", {"type": "object"}) for name in names]
+    return {"tools": write_tools(past), "tool_choice": {"type": "none"}} if past else {}

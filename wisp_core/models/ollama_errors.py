@@ -1,0 +1,44 @@
+"""Says what an Ollama's refusals mean, and what a request may do without. Pure."""
+
+import re
+
+from wisp_core.errors import BadRequestError, ModelError, NoModelError, OverloadedError
+from wisp_core.models.failures import quote
+from wisp_core.records import JsonObject
+
+# What a server or a model may not have, and how the refusal names it.
+_FEATURES = {
+    "think": r"does not support thinking|\bthink\b|ThinkValue",
+    "tools": r"does not support tools",
+    "format": r"\bformat\b|grammar|json schema",
+}
+_NO_MODEL = re.compile(r"model\b.{0,300}\bnot found|not found, try pulling", re.IGNORECASE | re.DOTALL)
+_MEMORY = re.compile(r"requires more (?:system )?memory|out of memory|unable to allocate", re.IGNORECASE)
+
+
+def ask_again_without(error: ModelError, body: JsonObject) -> str | None:
+    """Return which optional part of the body was refused, None where the refusal is about something else."""
+    named = (feature for feature, pattern in _FEATURES.items() if re.search(pattern, error.detail, re.IGNORECASE))
+    return next((feature for feature in named if feature in body), None)
+
+
+def explain(error: ModelError, model: str, *, endpoint: str) -> ModelError:
+    """Return a refusal with what the person can do about it: pull the model, choose a smaller one."""
+    detail = error.detail
+    if isinstance(error, NoModelError) and _NO_MODEL.search(detail):
+        shown = quote(model)
+        return NoModelError(
+            f"{endpoint} has no model `{shown}`",
+            f"get it with `wisp models pull {shown}`",
+            endpoint=endpoint,
+            detail=detail,
+        )
+    if isinstance(error, OverloadedError | BadRequestError) and _MEMORY.search(detail):
+        # Trying again would not help: it is not busy, it is too small.
+        return BadRequestError(
+            f"{endpoint} has too little memory for `{quote(model)}`",
+            "choose a smaller model or a smaller window",
+            endpoint=endpoint,
+            detail=detail,
+        )
+    return error

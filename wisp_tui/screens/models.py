@@ -1,0 +1,238 @@
+"""`/model`: every model that can be run, with its size and window; one is chosen, another pulled."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+from textual.worker import Worker
+
+from wisp_core.errors import WispError
+from wisp_core.text import displayable, one_line
+from wisp_tui.widgets.keys import Keys
+from wisp_tui.widgets.line_input import LineInput
+from wisp_tui.widgets.model_rows import ModelLine, model_heads, model_row
+from wisp_tui.widgets.pick_list import PickList
+
+SAID_CHARACTERS = 300
+LOOKING = "looking for models"
+
+
+class ModelOf(Protocol):
+    """A model as the core lists it: `text` says more of it, or why it is not `usable`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def usable(self) -> bool: ...  # noqa: D102
+    @property
+    def size(self) -> int | None: ...  # noqa: D102
+    @property
+    def window(self) -> int | None: ...  # noqa: D102
+
+
+class Progress(Protocol):
+    """How far a pull is."""
+
+    @property
+    def line(self) -> str: ...  # noqa: D102
+
+
+class ModelShelf(Protocol):
+    """What the screen needs of the core."""
+
+    def list(self) -> Awaitable[Sequence[ModelOf]]:
+        """Return every model there is."""
+
+    def pull(self, name: str, tell: Callable[[Progress], None]) -> Awaitable[str]:
+        """Get a model, telling how far it is, and return its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """The conversation's model: its window in tokens, and why the start chose the one it did."""
+
+    name: str
+    window: int | None
+    why: str
+
+
+class ModelsScreen(Screen[str | None]):
+    """Ends with the name of the model to go on with, None for the one in use."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "stop_pull", "Stop the pull", id="models.stop"),
+        Binding("escape", "to_rows", "To the list", id="models.list"),
+        Binding("escape", "dismiss", "Close", id="models.close"),
+        Binding("enter", "choose", "Choose", id="models.choose"),
+        Binding("p", "pull", "Pull", id="models.pull"),
+    ]
+    DEFAULT_CSS = """
+    ModelsScreen {
+        #title, #heads { height: 1; }
+        #heads { padding: 0 1; }
+        #named { padding: 0 1; display: none; }
+        #state { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+    }
+    """
+
+    def __init__(self, shelf: ModelShelf, used: InUse) -> None:
+        super().__init__()
+        self._shelf = shelf
+        self._used = used
+        self._models: Sequence[ModelOf] = ()
+        self._pulling: Worker[None] | None = None
+        self._told = ""  # the name of the model that more was said of
+
+    def compose(self) -> ComposeResult:
+        """Lay out the models, what there is to say of one, the name of one to pull, and the keys."""
+        yield Static(Content("Models"), id="title", markup=False)
+        yield Static(id="heads", markup=False)
+        yield PickList()
+        yield LineInput("a model's name, as granite4.1:8b; Enter pulls it", id="named")
+        yield Static(Content(LOOKING), id="state", markup=False)
+        yield Keys()
+
+    def on_mount(self) -> None:
+        """Look for models."""
+        self.rows.focus()
+        self._load()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Name the columns anew."""
+        self.query_one("#heads", Static).update(model_heads(event.size.width - 3))
+
+    @property
+    def rows(self) -> PickList:
+        """The list."""
+        return self.query_one(PickList)
+
+    @property
+    def named(self) -> LineInput:
+        """Where the person types which model to pull."""
+        return self.query_one("#named", LineInput)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Tell whether an action is possible: letters are text while a name is typed."""
+        match action:
+            case "stop_pull":
+                return self._pulling is not None
+            case "to_rows":
+                return bool(self.named.display)
+            case "choose":
+                model = self._model()
+                return not self.named.display and model is not None and model.usable
+            case "pull":
+                return not self.named.display and self._pulling is None
+            case _:
+                return True
+
+    def action_choose(self) -> None:
+        """Go on with the model at the cursor."""
+        model = self._model()
+        if model is not None and model.usable:
+            self.dismiss(model.name)
+
+    def action_pull(self) -> None:
+        """Ask which model to pull."""
+        self.named.value = ""
+        self.named.display = True
+        self.named.focus()
+        self.refresh_bindings()
+
+    def action_to_rows(self) -> None:
+        """Pull nothing."""
+        self.named.display = False
+        self.rows.focus()
+        self.refresh_bindings()
+
+    def action_stop_pull(self) -> None:
+        """Stop the pull; what came already is there for the next one."""
+        if self._pulling is not None:
+            self._pulling.cancel()
+
+    def on_row_list_chosen(self) -> None:
+        """Go on with the model that was clicked."""
+        self.action_choose()
+
+    def on_row_list_moved(self) -> None:
+        """Say more of the model at the cursor."""
+        model = self._model()
+        at = model.name if model is not None else ""
+        # Rows that come anew leave the cursor where it is, and what was said of a pull in its place.
+        if self._pulling is None and at != self._told:
+            self._say(self._about())
+        self._told = at
+        self.refresh_bindings()
+
+    @on(Input.Submitted, "#named")
+    def _take_name(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_to_rows()
+        if event.value.strip():
+            self._pulling = self._pull(event.value.strip())
+            self.refresh_bindings()
+
+    @work(group="pull", exclusive=True)
+    async def _pull(self, name: str) -> None:
+        try:
+            got = await self._shelf.pull(name, lambda progress: self._say(progress.line))
+            said = f"{got} is there"
+        except WispError as error:
+            said = error.sentence()
+        finally:
+            self._pulling = None
+            if self.is_attached:
+                self._say("the pull was stopped")
+                self.refresh_bindings()
+        await self._gather()
+        self._say(said)
+
+    @work(group="load", exclusive=True)
+    async def _load(self) -> None:
+        await self._gather()
+        if self.query(PickList) and self._pulling is None:
+            self._say(self._about())
+
+    async def _gather(self) -> None:
+        try:
+            self._models = await self._shelf.list()
+        except WispError as error:
+            self.app.notify(displayable(error.sentence()), severity="error", markup=False)
+        if not self.query(PickList):
+            return  # it was closed meanwhile
+        names = [model.name for model in self._models]
+        used = next((at for at, model in enumerate(self._models) if self._in_use(model)), 0)
+        self.query_one("#title", Static).update(Content(f"Models · {len(names)}"))
+        self.rows.show(names, self._draw, start=used)
+        self.refresh_bindings()
+
+    def _in_use(self, model: ModelOf) -> bool:
+        return self._used.name == model.name or self._used.name.startswith(f"{model.name}/")
+
+    def _model(self) -> ModelOf | None:
+        at = self.rows.cursor
+        return self._models[at] if 0 <= at < len(self._models) else None
+
+    def _about(self) -> str:
+        model = self._model()
+        if model is None:
+            return f"{self._used.name} is in use; {self._used.why}"
+        return f"{model.text}; {self._used.why}" if self._in_use(model) else model.text
+
+    def _draw(self, index: int, cells: int) -> Content:
+        model = self._models[index]
+        used = self._in_use(model)
+        window = self._used.window if used and self._used.window else model.window
+        return model_row(ModelLine(model.name, model.size, window, model.usable, used), cells)
+
+    def _say(self, sentence: str) -> None:
+        for state in self.query("#state").results(Static):
+            state.update(Content(one_line(displayable(sentence), SAID_CHARACTERS)))
