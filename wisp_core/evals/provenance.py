@@ -54,11 +54,19 @@ def check(run: Run, sent: Iterable[Sent]) -> Checked:
             held = [entry for entry in run.entries.values() if _is_of(entry, found)]
             named = [next((e for e in held if _occurs(found, _text(e, calls))), None)]
         theirs = [entry for entry in named if entry is not None and _is_of(entry, found)]
-        body = replace(found, text=found.text.replace(f"{run.record.cwd}/", ""))
+        body = replace(found, text=_inside(found.text, run.record.cwd))
         resolved += len(theirs) == len(named)
         supported += _occurs(body, " ".join(_text(entry, calls) for entry in named if entry is not None))
         usurped += found.who == "the person" and len(theirs) < len(named)
     return Checked(len(lines), resolved, supported, usurped, unknown)
+
+
+def _inside(text: str, folder: str) -> str:
+    """Return a line with its paths from `folder` on, as calls have them; a long one shows its end alone, after an …."""
+    text = text.replace(f"{folder}/", "")
+    for start in range(len(folder) if "…" in text else 0):
+        text = text.replace(f"…{folder[start:]}/", "")
+    return text
 
 
 def _is_of(entry: Entry, found: Shown) -> bool:
