@@ -20,7 +20,7 @@ QUIET = {"facts": {"enabled": False}}
 """What is made of a turn beside it asks the model too."""
 
 
-def plan(server: Any, api: str, text: str) -> None:
+def plan(server: Any, api: str, *, text: str) -> None:
     """Queue an answer of `text`."""
     match api:
         case "anthropic":

@@ -64,7 +64,7 @@ async def test_a_failure_that_passes_is_waited_for_and_nothing_is_shown_twice(tm
     async with speaking(tmp_path, api, settings=SOON) as (server, here):
         server.answer(**failure)
         server.answer(**failure)
-        plan(server, api, "well")
+        plan(server, api, text="well")
         assert await here.thread.send("hello") is Outcome.DONE
         assert retried(here) == [(1, 0.01), (2, 0.02)]
         assert (said(here), shown(here)) == (["well"], "well")
@@ -100,7 +100,7 @@ async def test_waits_grow_up_to_the_longest_and_differ_by_chance(tmp_path):
 async def test_the_servers_own_wait_in_seconds_is_kept_to(tmp_path, api, status):
     async with speaking(tmp_path, api, settings=LATER) as (server, here):
         server.answer(status=status, body=refusal(api, "slow down"), headers={"retry-after": "0.05"})
-        plan(server, api, "well")
+        plan(server, api, text="well")
         assert await here.thread.send("hello") is Outcome.DONE
         assert retried(here) == [(1, 0.05)]
 
@@ -109,7 +109,7 @@ async def test_the_servers_own_wait_may_be_a_date(tmp_path, api):
     async with speaking(tmp_path, api, settings=LATER) as (server, here):
         date = email.utils.formatdate(time.time() - 5, usegmt=True)
         server.answer(status=429, body=refusal(api, "slow down"), headers={"retry-after": date})
-        plan(server, api, "well")
+        plan(server, api, text="well")
         assert await here.thread.send("hello") is Outcome.DONE
         assert retried(here) == [(1, 0.0)]
 
@@ -138,7 +138,7 @@ async def test_a_web_page_in_place_of_an_answer_is_told_at_once(tmp_path, api):
 async def test_a_connection_that_breaks_before_anything_was_shown_is_tried_again(tmp_path, api):
     async with speaking(tmp_path, api, settings=SOON) as (server, here):
         server.answer(raw=begin(api, ""), cut=True)
-        plan(server, api, "well")
+        plan(server, api, text="well")
         assert await here.thread.send("hello") is Outcome.DONE
         assert retried(here) == [(1, 0.01)]
         assert shown(here) == "well"
@@ -150,7 +150,7 @@ async def test_a_connection_that_breaks_in_the_middle_is_told_and_what_was_shown
         assert (await fail(here)).endswith(" broke its answer off; send the prompt again")
         assert retried(here) == []
         assert (said(here), shown(here)) == (["half"], "half")
-        plan(server, api, "whole")
+        plan(server, api, text="whole")
         assert await here.thread.retry() is Outcome.DONE
         assert said(here)[-1] == "whole"
 
@@ -174,7 +174,7 @@ async def test_a_first_token_that_is_slow_is_waited_for_where_the_config_allows_
         late = asyncio.Event()
         asyncio.get_running_loop().call_later(0.4, late.set)
         server.hold = late
-        plan(server, api, "late")
+        plan(server, api, text="late")
         assert await here.thread.send("hello") is Outcome.DONE
         assert shown(here) == "late"
 
@@ -186,7 +186,7 @@ async def test_a_server_that_is_down_at_the_start_and_comes_is_found(tmp_path, a
         turn = asyncio.create_task(here.thread.send("hello"))
         await here.until(lambda: here.notes("retry"))
         await server.come_up(address)
-        plan(server, api, "well")
+        plan(server, api, text="well")
         assert await turn is Outcome.DONE
         assert shown(here) == "well"
 
@@ -199,5 +199,5 @@ async def test_esc_stops_the_wait(tmp_path, api):
         assert here.thread.cancel()
         assert await asyncio.wait_for(turn, 5) is Outcome.INTERRUPTED
         assert len(server.requests) == 1
-        plan(server, api, "well")
+        plan(server, api, text="well")
         assert await here.thread.send("again") is Outcome.DONE
