@@ -108,9 +108,9 @@ class WispApp(App[None]):
     def on_key(self, event: events.Key) -> None:
         """Give a line what was typed right behind the key that opened it, and went where the focus was before."""
         line = self.focused
-        if event.is_printable and isinstance(line, LineInput):
+        if event.is_printable and isinstance(line, LineInput | Prompt):
             event.prevent_default()
-            line.insert_text_at_cursor(event.character or "")
+            line.take(event)
 
     async def on_input_ready(self) -> None:
         """Hand on what was typed too early, in its order."""

@@ -10,6 +10,7 @@ from wisp_core import __version__
 
 NO_TERMINAL = "wisp-tui needs a terminal; for scripts and pipes there is `wisp chat`"
 USAGE_STATUS = 2
+INTERRUPTED_STATUS = 130
 MOST_LISTED = 10_000
 
 
@@ -36,6 +37,14 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Start wisp-tui; return the exit status: 0, 1 a crash, 2 usage, 64 cannot resume, 128 + a signal."""
+    try:
+        return start(arguments)
+    except KeyboardInterrupt:  # before there is a screen Ctrl-C is no key yet
+        return INTERRUPTED_STATUS
+
+
+def start(arguments: Sequence[str] | None) -> int:
+    """Do what the arguments say and return the exit status."""
     given = parser().parse_args(arguments)
     if given.list:
         return list_threads()
@@ -47,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from wisp_tui.app import WispApp  # keeps Textual off the path of --list and of a wrong argument
     from wisp_tui.screens.start import Start  # likewise
 
-    start = Start(given.prompt, given.resume, given.newest, given.model, given.mode, given.cwd)
-    app = WispApp(start)
+    how = Start(given.prompt, given.resume, given.newest, given.model, given.mode, given.cwd)
+    app = WispApp(how)
     app.run()
     if app.parting:
         print(app.parting, file=sys.stderr, flush=True)

@@ -1,9 +1,11 @@
 """The conversation from the person's side: sending, streaming, queueing, interrupting, leaving and coming back."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from tests.tui.face import conversation, script, shown, until
 from tests.tui.test_approvals import press
@@ -15,6 +17,7 @@ from wisp_tui.screens.help import HelpScreen
 from wisp_tui.screens.history import HistoryScreen
 from wisp_tui.screens.pager import PagerScreen, PageView
 from wisp_tui.widgets.recall import Draft
+from wisp_tui.widgets.status import Status
 
 WAITS = {"when": "wait", "text": ["thinking of it"], "hang": True, "repeat": True}
 ANSWER = {"text": ["All ", "is **well**."], "repeat": True}
@@ -366,3 +369,31 @@ async def test_every_action_of_the_keys_is_in_the_palette_too(tmp_path: Path) ->
         names = [name for name, _, _ in screen.palette_choices()]
         for name in ("Help", "Context", "Output", "History", "Editor", "Interrupt", "/new", "/theme"):
             assert name in names
+
+
+async def test_what_is_typed_in_the_conversation_and_means_nothing_there_is_a_draft(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        send(screen, "hello")
+        await until(pilot, lambda: done(screen, 1))
+        screen.transcript.focus()
+        await until(pilot, lambda: pilot.app.focused is screen.transcript)
+        for key in "more":
+            pilot.app.post_message(events.Key(key, key))
+        await until(pilot, lambda: screen.box.prompt.text == "more")
+        assert pilot.app.focused is screen.box.prompt
+        assert pilot.app.screen is screen
+
+
+async def test_of_what_is_done_at_once_outside_of_a_turn_what_goes_on_is_told(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        status = screen.query_one(Status)
+        await until(pilot, lambda: screen._hearing and status.condition.doing == "ready")
+        with ExitStack() as command:
+            with ExitStack() as loading:
+                command.enter_context(screen._hearing.doing("!make"))
+                loading.enter_context(screen._hearing.doing("loading the model"))
+            assert status.condition.doing == "!make"
+            loading.enter_context(screen._hearing.doing("loading the model"))
+        assert status.condition.doing == "loading the model"
+        loading.close()
+        assert status.condition.doing == "ready"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.face import conversation, script, until
+from tests.tui.terminal import terminal
 from wisp_tui.app import WispApp
 from wisp_tui.screens.conversation import ConversationScreen
 from wisp_tui.screens.start import Start
@@ -42,3 +43,30 @@ async def test_it_can_be_left_while_the_panel_reads(tmp_path: Path) -> None:
         screen.renew_context()
         await asyncio.sleep(0)
         await pilot.app.leave()  # type: ignore[attr-defined]
+
+
+async def test_what_is_typed_is_kept_by_whoever_leaves_as_soon_as_it_is_open(tmp_path: Path) -> None:
+    model = script(tmp_path)
+    app = WispApp(Start(model=model))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ConversationScreen) and app.screen.link.opened)
+        assert isinstance(app.screen, ConversationScreen)
+        app.screen.box.prompt.text = "half a thought"
+        await app.leave()
+    async with conversation(model) as (pilot, screen):
+        await until(pilot, lambda: screen.box.prompt.text == "half a thought")
+
+
+def test_ctrl_c_before_there_is_a_screen_ends_without_a_word(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'textual.app': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "from wisp_tui.main import main\n"
+        "sys.exit(main([]))\n"
+    )
+    with terminal(program=program, cwd=tmp_path) as run:
+        assert run.end() == 130
+        assert b"Traceback" not in run.seen

@@ -1,6 +1,8 @@
 """The conversation: the transcript, questions, what waits, the input, the status line and the keys."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from textual import events, work
@@ -49,6 +51,7 @@ class ConversationScreen(ConversationKnown):
         self._start = start
         self._typed = (draft, sent)
         self._hearing: Hearing | None = None
+        self._stands = asyncio.Event()  # the thread that is open is shown, and what is done in it can be told
         self._saving: Timer | None = None
         self._questions = Questions(self._show_question)
         # Held from the first moment: the person may leave before this screen stands.
@@ -104,6 +107,7 @@ class ConversationScreen(ConversationKnown):
     async def show_thread(self) -> Retelling:
         """Show the newest part of the thread that the link has opened, and return what tells the rest."""
         self._hearing = None
+        self._stands.clear()
         self.workers.cancel_group(self, "retelling")
         thread, wisp = self.link.thread, self.link.wisp
         record, status = thread.record, self.query_one(Status)
@@ -123,6 +127,7 @@ class ConversationScreen(ConversationKnown):
             directory=directory_of(record.cwd),
             branch=branch_of(record.cwd),
         )
+        self._stands.set()
         lines = list(wisp.notes)
         if record.entries:
             if thread.model != wisp.model:
@@ -197,10 +202,16 @@ class ConversationScreen(ConversationKnown):
         return event.key == "escape" or (event.key == "enter" and not panel.was_visible(event.time))
 
     def on_key(self, event: events.Key) -> None:
-        """Give the question its keys while the transcript has the focus."""
-        if self.focused is self.transcript and self._gate(event):
+        """Give the question its keys while the transcript has the focus; what means nothing there is typed."""
+        if self.focused is not self.transcript:
+            return
+        if self._gate(event):
             event.stop()
             event.prevent_default()
+        elif event.is_printable and event.key not in self.active_bindings:
+            event.stop()
+            self.set_focus(self.box.prompt)
+            self.box.prompt.take(event)
 
     def on_screen_resume(self) -> None:
         """Count anew how long a question has been visible: another screen covered it."""
@@ -250,6 +261,7 @@ class ConversationScreen(ConversationKnown):
             self._note("that waits until what runs has ended; it is in the input again", "warning")
             self.box.put(draft)
             return
+        await self._stands.wait()
         try:
             if own and self._hearing is not None:
                 with self._hearing.doing(draft.text):
@@ -311,7 +323,10 @@ class ConversationScreen(ConversationKnown):
         """Keep what is unsent and close the conversation."""
         if self._saving is not None:
             self._saving.stop()
-        await self.drafts.save()
+        with suppress(WispError):
+            if self.link.opened:  # who leaves at once has typed all the same
+                await self.drafts.open(self.link.wisp, self.link.thread.record.cwd)
+            await self.drafts.save()
         self.end_counting()
         await self.link.close()
         self.live.end_all()

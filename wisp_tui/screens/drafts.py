@@ -1,5 +1,6 @@
 """Keeps what is typed and not sent, and what was sent, from one start to the next."""
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from wisp_tui.widgets.input_box import InputBox
@@ -17,12 +18,18 @@ class Drafts:
     def __init__(self, box: InputBox) -> None:
         self._box = box
         self._wisp: Wisp | None = None
+        self._opening = asyncio.Lock()
         self._key = ""
         self._aside = Draft()
 
     async def open(self, wisp: "Wisp", key: str) -> None:
-        """Fill the input and what is behind it from the store; what was typed meanwhile stays."""
-        self._wisp, self._key = wisp, key
+        """Fill the input and what is behind it from the store, once; what was typed meanwhile stays."""
+        async with self._opening:
+            if self._wisp is None:
+                await self._fill(wisp, key)
+                self._wisp, self._key = wisp, key
+
+    async def _fill(self, wisp: "Wisp", key: str) -> None:
         self._box.recall.fill(await wisp.desk.history(HISTORY))
         kept = await wisp.desk.draft_get(key)
         if not kept:

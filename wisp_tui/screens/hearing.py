@@ -30,15 +30,21 @@ class Hearing:
         self._live = live
         self._shown = shown
         self._window: int | None = None
+        self._outside: list[str] = []  # what is done outside of a turn, the latest last
 
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
         """Tell what is done outside of a turn, until it ends or a turn has something else to tell."""
+        self._outside.append(what)
         self._do(what)
         try:
             yield
         finally:
-            if self._status.condition.doing == what:
+            self._outside.remove(what)
+            told = self._status.condition.doing == what
+            if told and self._outside:
+                self._do(self._outside[-1])
+            elif told:
                 self._status.tell(doing=IDLE, since=None)
 
     def hear(self, published: Any) -> None:

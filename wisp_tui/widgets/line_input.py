@@ -23,6 +23,10 @@ class LineInput(Input):
         self.screen.set_focus(self, scroll_visible=scroll_visible)
         return self
 
+    def take(self, event: events.Key) -> None:
+        """Type a key that was pressed where it means nothing."""
+        self.insert_text_at_cursor(event.character or "")
+
     def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()

@@ -94,6 +94,11 @@ class Prompt(TextArea):
         self._literal = self._pasted = draft.literal
         self.move_cursor(self.document.end)
 
+    def take(self, event: events.Key) -> None:
+        """Type a key that was pressed where it means nothing."""
+        self.typed_at = event.time
+        self.insert(event.character or "")
+
     def edit(self, edit: Edit) -> EditResult:
         """Make an edit, widened so that it takes a label whole or leaves it whole."""
         top, bottom = sorted((edit.from_location, edit.to_location))
