@@ -192,7 +192,7 @@ class Prompt(TextArea):
             return
         event.stop()
         event.prevent_default()
-        if event.key == "enter" and self._backslash():
+        if event.key == "enter" and break_at_backslash(self):
             return
         if active.binding.action == "submit":
             self.action_submit()
@@ -217,14 +217,6 @@ class Prompt(TextArea):
             self.move_cursor(result.end_location)
             self.focus()
 
-    def _backslash(self) -> bool:
-        """Turn a backslash before the cursor into a line break, and tell whether there was one."""
-        row, column = self.cursor_location
-        if self.selected_text or column == 0 or self.document.get_line(row)[column - 1] != "\\":
-            return False
-        self.replace("\n", (row, column - 1), (row, column))
-        return True
-
     def _settle_enter(self, near: bool) -> None:
         """Make the Enter that waits a line break, when more text follows it at once."""
         if self._pending is not None and near:
@@ -245,3 +237,12 @@ def outside(place: tuple[int, int], spans: list[tuple[int, int]], *, later: bool
         if first < column < last:
             return (row, last if later else first)
     return place
+
+
+def break_at_backslash(area: TextArea) -> bool:
+    """Turn a backslash before the cursor into a line break, and tell whether there was one."""
+    row, column = area.cursor_location
+    if area.selected_text or column == 0 or area.document.get_line(row)[column - 1] != "\\":
+        return False
+    area.replace("\n", (row, column - 1), (row, column))
+    return True
