@@ -25,6 +25,7 @@ from wisp_core.models.keys import with_keys
 from wisp_core.pending import Pending
 from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
+from wisp_core.project.branch import branch_of
 from wisp_core.records import JsonObject, Mode, ThreadRecord
 from wisp_core.redaction import Redaction, find_secrets
 from wisp_core.resources import read
@@ -80,6 +81,10 @@ class Wisp:
     def settings(self) -> Settings:
         """The settings in force."""
         return self._house.settings
+
+    def branch_of(self, cwd: str) -> str:
+        """Return the git branch of a conversation's folder, empty without git."""
+        return branch_of(cwd)
 
     def settings_shown(self) -> list[tuple[str, str, str]]:
         """Return every setting as key, value and origin, those that are set first; no key or header is among them."""

@@ -18,7 +18,7 @@ from wisp_tui.screens.drafts import Drafts
 from wisp_tui.screens.hearing import IDLE, LOADING, Hearing
 from wisp_tui.screens.link import Link
 from wisp_tui.screens.outputs import call_of
-from wisp_tui.screens.place import branch_of, directory_of
+from wisp_tui.screens.place import directory_of
 from wisp_tui.screens.questions import Questions
 from wisp_tui.screens.retelling import Retelling
 from wisp_tui.screens.start import Start
@@ -125,7 +125,7 @@ class ConversationScreen(ConversationKnown):
             target=wisp.settings.context.target,
             budget=wisp.settings.context.budget,
             directory=directory_of(record.cwd),
-            branch=branch_of(record.cwd),
+            branch=wisp.branch_of(record.cwd),
         )
         self._stands.set()
         lines = list(wisp.notes)
