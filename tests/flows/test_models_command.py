@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -66,3 +69,16 @@ def test_a_wrong_use_is_one_sentence(chat, arguments, said):
     assert ran.status == 2
     assert said in ran.err
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["models"], ["models", "--json"]], ids=" ".join)
+def test_a_reader_that_has_enough_is_no_fault(chat, arguments):
+    """As `wisp models | head -0`: nothing is said of it and no report is written."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "wisp_core", *arguments]
+    try:
+        ran = subprocess.run(command, env=chat.environ, stdout=write, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(write)
+    assert (ran.returncode, ran.stderr) == (1, b"")

@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `wisp` and return its exit status (U13); no traceback reaches the person."""
     options = _parser().parse_args(argv)
     try:
-        return asyncio.run(_run(options))
+        status = asyncio.run(_run(options))
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
     except ResumeError as error:
         tell_error(error.sentence())
         return EXIT_RESUME
@@ -33,6 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read has enough, as `head` has; the interpreter's own flush at the end must not tell of it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
     except Exception as error:  # noqa: BLE001 -- the named edge: a fault of wisp's own is one sentence and a report
         tell_error(explain(error))
         return EXIT_FAILED
