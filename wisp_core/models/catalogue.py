@@ -46,9 +46,10 @@ class Provider:
 
 PROVIDERS = {
     "anthropic": Provider(
-        "https://api.anthropic.com/v1", KEYS["anthropic"], "anthropic", first="anthropic/claude-sonnet-4-5"
+        "https://api.anthropic.com/v1", KEYS["anthropic"], "anthropic", first="anthropic/claude-sonnet-5-5"
     ),
-    "openai": Provider("https://api.openai.com/v1", KEYS["openai"], "chat", first="openai/gpt-5-mini"),
+    # Its chat completions refuse tools to a model that reasons, unless it does not reason.
+    "openai": Provider("https://api.openai.com/v1", KEYS["openai"], "responses", first="openai/gpt-6.1-terra"),
 }
 
 
@@ -214,11 +215,15 @@ def find(model: str, settings: Settings) -> JsonObject:
 
 
 def fit_settings(model: str, settings: Settings) -> Settings:
-    """Return the settings as they are for a model: with its own reserve and limit, unless the person set others."""
-    facts, context = find(model, settings), settings.context
+    """Return the settings as they are for a model: with its own reserve and limit, unless the person set others.
+
+    The catalogue's reserve belongs to the catalogue's window: where the person gave the window, it is left out.
+    """
+    facts, context, given = find(model, settings), settings.context, _given(model, settings)
     own: JsonObject = {}
-    if context.reserve is None and "reserve" in facts:
-        own["context"] = context.model_copy(update={"reserve": facts["reserve"]})
+    reserve = facts.get("reserve") if given.window is None else given.reserve
+    if context.reserve is None and reserve is not None:
+        own["context"] = context.model_copy(update={"reserve": reserve})
     if settings.compaction_limit is None and "compaction_limit" in facts:
         own["compaction_limit"] = facts["compaction_limit"]
     return settings.model_copy(update=own) if own else settings

@@ -262,8 +262,8 @@ async def test_a_server_that_does_not_stream_is_understood(provider, backend):
 
 async def test_a_model_of_the_provider_needs_the_providers_key_and_has_the_catalogues_window():
     with pytest.raises(AuthenticationError, match="ANTHROPIC_API_KEY"):
-        open_backend("anthropic/claude-sonnet-4-5", Settings(), environ={"OPENAI_API_KEY": "k"})
-    backend = open_backend("anthropic/claude-sonnet-4-5", Settings(), environ={"ANTHROPIC_API_KEY": "k"})
+        open_backend("anthropic/claude-haiku-4-5", Settings(), environ={"OPENAI_API_KEY": "k"})
+    backend = open_backend("anthropic/claude-haiku-4-5", Settings(), environ={"ANTHROPIC_API_KEY": "k"})
     window = await backend.window()
     assert (window.tokens, window.source) == (200000, "catalogue")
     assert await backend.count(prompt().messages, ()) is None

@@ -1,6 +1,7 @@
 """A model's name is parsed, chosen and opened, and a wrong one is told in one sentence."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -10,15 +11,19 @@ from wisp_core.errors import AuthenticationError, NoModelError, SettingsError, W
 from wisp_core.models.catalogue import (
     DEMONSTRATION,
     EMBEDDED,
+    PROVIDERS,
     ModelName,
     choose,
     find,
+    fit_settings,
     known,
     open_backend,
     parse_model,
 )
+from wisp_core.models.responses import ResponsesBackend
 from wisp_core.requests import Window
-from wisp_core.settings import Endpoint, Settings
+from wisp_core.resources import read
+from wisp_core.settings import Endpoint, Known, Settings
 
 MINE = Settings(endpoints={"mine": Endpoint(url="http://127.0.0.1:8080/v1"), "other": Endpoint(url="http://h")})
 
@@ -29,7 +34,7 @@ MINE = Settings(endpoints={"mine": Endpoint(url="http://127.0.0.1:8080/v1"), "ot
         ("local/mine", ModelName("local", "mine")),
         ("local/mine/org/model:8b", ModelName("local", "mine", "org/model:8b")),
         ("openai/gpt-4o", ModelName("openai", "", "gpt-4o")),
-        ("anthropic/claude-sonnet-4-5", ModelName("anthropic", "", "claude-sonnet-4-5")),
+        ("anthropic/claude-sonnet-5-5", ModelName("anthropic", "", "claude-sonnet-5-5")),
         ("ollama/granite4.1:8b", ModelName("ollama", "", "granite4.1:8b")),
         ("ollama/hf.co/org/model:Q4", ModelName("ollama", "", "hf.co/org/model:Q4")),
         ("embedded/smollm2-135m", ModelName("embedded", "smollm2-135m")),
@@ -106,12 +111,55 @@ async def test_a_known_model_has_its_window_from_the_catalogue():
     assert await unknown.window() is None
 
 
-def test_every_entry_of_the_catalogue_is_sound():
-    for name, facts in known().items():
-        assert parse_model(name)
-        assert facts["window"] >= 512
-        assert facts.get("output", 1) <= facts["window"]
+@pytest.mark.parametrize(("name", "facts"), known().items())
+def test_every_entry_of_the_catalogue_is_sound(name, facts):
+    assert parse_model(name).provider in (*PROVIDERS, "embedded")
+    fit = Known.model_validate(facts)  # the keys that config.json takes, and no others; no price below 0
+    assert fit.window is not None
+    assert (fit.output or 0) + 512 <= fit.window
+    assert (fit.reserve or 0) + 512 <= fit.window
+    assert fit.price.prompt <= fit.price.completion
+    assert fit.price.cached is None or 0 < fit.price.cached < fit.price.prompt
+
+
+def test_the_catalogue_names_every_model_once_and_none_by_its_date():
+    names = re.findall(r'^  "([^"]+)":', read("models.json"), re.MULTILINE)
+    assert names == list(dict.fromkeys(names)) == list(known())
+    assert not [name for name in names if re.search(r"-\d{4}-?\d{2}-?\d{2}$", name)]
+
+
+@pytest.mark.parametrize(
+    ("dated", "plain"),
+    [
+        ("anthropic/claude-haiku-4-5-20251001", "anthropic/claude-haiku-4-5"),
+        ("openai/gpt-5.4-mini-2026-03-17", "openai/gpt-5.4-mini"),
+    ],
+)
+def test_a_dated_name_has_the_facts_of_the_plain_one(dated, plain):
+    assert find(dated, Settings()) == known()[plain]
+
+
+def test_an_unknown_model_has_no_facts():
     assert find("nobody/knows", Settings()) == {}
+    assert find("openai/gpt-5.4-mini-latest", Settings()) == {}
+
+
+def test_the_reserve_of_the_catalogue_keeps_the_input_in_its_own_limit_and_belongs_to_the_catalogues_window():
+    model = "openai/gpt-5.4-mini"
+    fitted = fit_settings(model, Settings())
+    assert known()[model]["window"] - (fitted.context.reserve or 0) == 272_000
+    smaller = Settings(models={model: Known(window=100_000)})
+    assert fit_settings(model, smaller).context.reserve is None
+    own = Settings(models={model: Known(window=100_000, reserve=5000)})
+    assert fit_settings(model, own).context.reserve == 5000
+    assert fit_settings(model, Settings(models={model: Known(reserve=5000)})).context.reserve == 5000
+
+
+@pytest.mark.parametrize("model", ["gpt-6.1-terra", "gpt-4o", "unheard-of"])
+async def test_every_model_of_openai_is_asked_by_responses_where_nothing_else_is_known(model):
+    backend = open_backend(f"openai/{model}", Settings(), environ={"OPENAI_API_KEY": "k"})
+    assert isinstance(backend, ResponsesBackend)
+    await backend.close()
 
 
 @pytest.mark.parametrize("place", ["nowhere.gguf", "."])

@@ -248,7 +248,7 @@ async def test_a_server_that_does_not_stream_is_understood(provider, backend):
 
 
 async def test_the_catalogue_names_the_models_that_are_asked_this_way():
-    backend = open_backend("openai/gpt-5-codex", Settings(), environ={"OPENAI_API_KEY": "k"})
+    backend = open_backend("openai/gpt-5.3-codex", Settings(), environ={"OPENAI_API_KEY": "k"})
     assert isinstance(backend, ResponsesBackend)
     assert (await backend.window()).source == "catalogue"
     assert await backend.count(prompt().messages, ()) is None
