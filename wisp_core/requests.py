@@ -71,11 +71,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a model can do; `counts` tells that its tokens can be counted exactly without a model call."""
+    """What a model can do; `counts`: count tokens without a call of it; `loads`: be loaded by its server in silence."""
 
     tools: bool = True
     counts: bool = False
     guided: bool = False
+    loads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,10 @@ from wisp_core.text import sound
 
 
 class Answer:
-    """One answer as it arrives; `finished` tells that its end was stated.
+    """One answer as it arrives; `finished` tells that its end was stated, `heard` counts the parts of it that came.
 
-    It comes as server-sent events or, with a `LineReader`, as lines of JSON; `read` knows the shape of its chunks.
+    A ping or a comment is no part; what is held back, since it may be a call, is one. It comes as server-sent events
+    or, with a `LineReader`, as lines of JSON; `read` knows the shape of its chunks.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Answer:
         read: Callable[[Any], Chunk] = read_chunk,
     ) -> None:
         self.finished = False
+        self.heard = 0
         self._endpoint = endpoint
         self._reader = reader or EventReader()
         self._read_value = read
@@ -130,6 +132,7 @@ class Answer:
         chunk = self._read_value(value)
         if chunk.error is not None:
             raise failure(self._endpoint, report_of(200, chunk.error))
+        self.heard += bool(chunk.progress or chunk.reasoning or chunk.text or chunk.calls)
         events: list[ModelEvent] = []
         if chunk.progress:
             events.append(PromptProgress(*chunk.progress))

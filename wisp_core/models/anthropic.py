@@ -1,10 +1,10 @@
 """One model behind a server that speaks Anthropic's Messages API."""
 
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TypeVar
+from typing import ClassVar
 
 from pydantic import BaseModel
 
@@ -19,23 +19,13 @@ from wisp_core.models.anthropic_wire import (
     write_tools,
 )
 from wisp_core.models.backend import Server
-from wisp_core.models.exchange import Asking, Exchange, as_text
-from wisp_core.models.guided import read_guided
-from wisp_core.models.openai import FEATURES, Profile, ask_for, find_refused
+from wisp_core.models.exchange import Read
+from wisp_core.models.profile import Profile
+from wisp_core.models.refusals import TOOLS, find_refused
+from wisp_core.models.server_backend import ServerBackend
+from wisp_core.models.server_model import ServerModel
 from wisp_core.records import JsonObject
-from wisp_core.requests import (
-    CallRequested,
-    Capabilities,
-    Message,
-    ModelEvent,
-    ModelRequest,
-    Role,
-    ToolSchema,
-    Window,
-    WireCall,
-)
-
-Schema = TypeVar("Schema", bound=BaseModel)
+from wisp_core.requests import CallRequested, Message, ModelEvent, ModelRequest, Role, ToolSchema, WireCall
 
 VERSION = "2023-06-01"
 DEFAULT_OUTPUT = 8192
@@ -45,51 +35,34 @@ THINKING_SHARES = {"low": 0.2, "medium": 0.4, "high": 0.7}
 LEAST_THINKING = 1024
 """The smallest budget of thinking that the API takes, in tokens; as much is left for the reply."""
 
-_FEATURES = {
-    "thinking": r"thinking|budget_tokens|output_config|effort",
-    "temperature": r"temperature",
-    "cache": r"cache_control",
-    "tools": FEATURES["tools"],
-}
 _MOST_OUTPUT = re.compile(r"max_tokens: (\d{1,9}) > (\d{1,9})")
 
 
-class AnthropicBackend:
-    """A `ModelBackend` over `/v1/messages`; what its server refused to know is remembered.
+class AnthropicBackend(ServerBackend):
+    """A `ModelBackend` over `/v1/messages`.
 
     The model thinks only where an effort is asked for. What it thought before its calls goes back with their results,
     since the API wants it there, and nowhere else; it is kept in memory alone, so that a turn which another process
-    began is gone on with without thinking.
+    began is gone on with without thinking. An answer has a form as the arguments of a tool that must be called.
     """
 
+    _features: ClassVar[Mapping[str, str]] = {
+        "thinking": r"thinking|budget_tokens|output_config|effort",
+        "temperature": r"temperature",
+        "cache": r"cache_control",
+        "tools": TOOLS,
+    }
+    _form = "tools"
+
     def __init__(self, name: str, server: Server, *, model: str | None, profile: Profile) -> None:
-        self.name = name
-        self.endpoint = server.shown
-        self.capabilities = Capabilities(tools=profile.tools, counts=False, guided=True)
         key = (("x-api-key", server.key),) if server.key else ()
         headers = (*key, ("anthropic-version", VERSION), *server.headers)
         url = server.url.removesuffix("/messages")
-        self._exchange = Exchange(replace(server, url=url, key="", headers=headers), model=model, profile=profile)
-        self._profile = profile
+        self._model = ServerModel(replace(server, url=url, key="", headers=headers), model, profile=profile)
+        super().__init__(name, self._model, url=f"{url}/messages")
         self._most_output = profile.most_output
         self._adaptive = False
-        self._refused: set[str] = set()
         self._thoughts: dict[CallsKey, list[JsonObject]] = {}
-
-    async def window(self) -> Window | None:
-        """Return the window with its source; config, then server, then catalogue, each lowered by what was learnt."""
-        if self._profile.window is None:
-            await self.warm()
-        return self._exchange.window
-
-    async def warm(self) -> None:
-        """Ask the server about itself; one that cannot be reached is told by the first request."""
-        await self._exchange.warm()
-
-    async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int | None:
-        """Return None: counting would cost a way to the provider and back before every request."""
-        del messages, tools
-        return None
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the answer's parts, `Finished` last; closing the generator closes the connection.
@@ -101,8 +74,12 @@ class AnthropicBackend:
             self._thoughts.clear()
         readers: list[MessageReader] = []
         calls: list[WireCall] = []
-        asking = self._asking(request, None, readers=readers)
-        async with aclosing(self._exchange.answer(asking)) as events:
+
+        def begin() -> Read:
+            readers.append(MessageReader(self.endpoint))
+            return readers[-1].read
+
+        async with aclosing(self._answer(request, None, begin=begin)) as events:
             async for event in events:
                 if isinstance(event, CallRequested):
                     calls.append(WireCall("", event.name, event.arguments))
@@ -110,40 +87,21 @@ class AnthropicBackend:
         if calls and readers[-1].thoughts:
             self._thoughts[calls_key(calls)] = readers[-1].thoughts
 
-    async def guided(self, request: ModelRequest, schema: type[Schema]) -> Schema:
-        """Return an answer in the form of `schema`, as the arguments of a tool that the model must call.
+    def _begin(self) -> Read:
+        return MessageReader(self.endpoint).read
 
-        Raises:
-            ModelError: no answer came, or none of that form.
-        """
-        asking = self._asking(request, schema, readers=[])
-        return await read_guided(as_text(self._exchange.answer(asking)), schema, endpoint=self.endpoint)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._exchange.close()
-
-    def _asking(self, request: ModelRequest, schema: type[BaseModel] | None, *, readers: list[MessageReader]) -> Asking:
-        def begin() -> MessageReader:
-            readers.append(MessageReader(self.endpoint))
-            return readers[-1]
-
-        return Asking("messages", lambda: self._body(request, schema), begin, self._adapt)
-
-    def _body(self, request: ModelRequest, schema: type[BaseModel] | None) -> JsonObject:
+    def _write(self, request: ModelRequest, schema: type[BaseModel] | None) -> JsonObject:
         cached, limit = "cache" not in self._refused, self._limit(request)
         thinking = {} if schema is not None else self._thinking(request, limit)
-        messages = request.messages
-        if schema is not None and not self.capabilities.tools:
-            messages = ask_for(messages, schema)
-        body: JsonObject = {"model": self._exchange.model, "max_tokens": limit, "stream": True}
-        if system := write_system(messages, cached=cached):
+        body: JsonObject = {"model": self._model.name, "max_tokens": limit, "stream": True}
+        if system := write_system(request.messages, cached=cached):
             body["system"] = system
         thoughts = self._thoughts if thinking else None
-        body["messages"] = write_messages(messages, stable=request.stable if cached else 0, thoughts=thoughts)
+        stable = request.stable if cached else 0
+        body["messages"] = write_messages(request.messages, stable=stable, thoughts=thoughts)
         if self.capabilities.tools:
             body |= _offer(request, schema)
-        if request.temperature is not None and not thinking and "temperature" not in self._refused:
+        if request.temperature is not None and not thinking:
             body["temperature"] = request.temperature
         return body | thinking
 
@@ -169,16 +127,11 @@ class AnthropicBackend:
             self._most_output = int(most.group(2))
             return True
         sent = set(body) if "cache" in self._refused else {*body, "cache"}
-        refused = find_refused(error, sent, features=_FEATURES)
-        if refused is None:
-            return False
+        refused = find_refused(error, sent, features=self._features)
         if refused == "thinking" and not self._adaptive:
             self._adaptive = True
             return True
-        self._refused.add(refused)
-        if refused == "tools":
-            self.capabilities = replace(self.capabilities, tools=False)
-        return True
+        return self._leave_out(refused)
 
 
 def find_steps(messages: Sequence[Message]) -> Sequence[Message]:

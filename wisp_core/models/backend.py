@@ -45,7 +45,10 @@ class ModelBackend(Protocol):
 
     name: str
     endpoint: str
-    capabilities: Capabilities
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do, as far as is known."""
 
     async def window(self) -> Window | None:
         """Return the window in tokens with its source, None while nobody knows it."""

@@ -1,32 +1,54 @@
-"""Reads an answer that was asked for in the form of a schema."""
+"""An answer in the form of a schema: asked for in words where a server knows no other way, and read."""
 
-from collections.abc import AsyncGenerator
+import json
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from wisp_core.errors import BadRequestError, CutStreamError
 from wisp_core.models.failures import quote
-from wisp_core.requests import Finished, ModelEvent, TextDelta
+from wisp_core.requests import CallRequested, Finished, Message, ModelEvent, Role, TextDelta
 
 Schema = TypeVar("Schema", bound=BaseModel)
+
+
+def ask_for(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[Message, ...]:
+    """Return the messages with the schema asked for in words, at the end of the last one of the user."""
+    form = json.dumps(schema.model_json_schema())
+    words = f"Answer with one JSON object and nothing else. Its JSON schema: {form}"
+    return tuple(_append(messages, words))
+
+
+def _append(messages: Sequence[Message], words: str) -> Iterator[Message]:
+    last = max((at for at, message in enumerate(messages) if message.role is Role.USER), default=-1)
+    for at, message in enumerate(messages):
+        yield replace(message, text=f"{message.text}\n\n{words}") if at == last else message
+    if last < 0:
+        yield Message(Role.USER, words)
 
 
 async def read_guided(answer: AsyncGenerator[ModelEvent, None], schema: type[Schema], *, endpoint: str) -> Schema:
     """Return the one object of the form of `schema` that an answer holds, whatever words stand around it.
 
+    It may be what its first call was given.
+
     Raises:
         CutStreamError: the output limit ended the answer before the object was whole.
         BadRequestError: the answer holds none.
     """
-    text, reason = "", ""
+    said, given, reason = "", "", ""
     async with aclosing(answer) as events:
         async for event in events:
             if isinstance(event, TextDelta):
-                text += event.text
+                said += event.text
+            elif isinstance(event, CallRequested):
+                given = given or event.arguments
             elif isinstance(event, Finished):
                 reason = event.reason
+    text = given or said
     start, end = text.find("{"), text.rfind("}")
     try:
         return schema.model_validate_json(text[start : end + 1] if 0 <= start < end else text)

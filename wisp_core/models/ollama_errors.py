@@ -1,25 +1,12 @@
-"""Says what an Ollama's refusals mean, and what a request may do without. Pure."""
+"""Says what an Ollama's refusals mean, and what to do about them. Pure."""
 
 import re
 
 from wisp_core.errors import BadRequestError, ModelError, NoModelError, OverloadedError
 from wisp_core.models.failures import quote
-from wisp_core.records import JsonObject
 
-# What a server or a model may not have, and how the refusal names it.
-_FEATURES = {
-    "think": r"does not support thinking|\bthink\b|ThinkValue",
-    "tools": r"does not support tools",
-    "format": r"\bformat\b|grammar|json schema",
-}
 _NO_MODEL = re.compile(r"model\b.{0,300}\bnot found|not found, try pulling", re.IGNORECASE | re.DOTALL)
 _MEMORY = re.compile(r"requires more (?:system )?memory|out of memory|unable to allocate", re.IGNORECASE)
-
-
-def ask_again_without(error: ModelError, body: JsonObject) -> str | None:
-    """Return which optional part of the body was refused, None where the refusal is about something else."""
-    named = (feature for feature, pattern in _FEATURES.items() if re.search(pattern, error.detail, re.IGNORECASE))
-    return next((feature for feature in named if feature in body), None)
 
 
 def explain(error: ModelError, model: str, *, endpoint: str) -> ModelError:

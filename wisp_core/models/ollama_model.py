@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from wisp_core.errors import BadRequestError, NoModelError, OverloadedError
+from wisp_core.errors import BadRequestError, ModelError, NoModelError, OverloadedError
 from wisp_core.models.backend import Server
 from wisp_core.models.ollama_window import free_memory, size_window
 from wisp_core.models.ollama_wire import About, Running, full_name, read_about, read_models, read_running
@@ -52,6 +52,24 @@ class OllamaModel:
             window = Window(self._allocated, f"server, which allocates less than the {window.tokens:,} asked for")
         learnt = self._learnt
         return learnt if learnt is not None and learnt.tokens < window.tokens else window
+
+    @property
+    def tools(self) -> bool:
+        """Whether it takes tools; a server that does not say so refuses them."""
+        return self.about.can is None or "tools" in self.about.can
+
+    @property
+    def loads(self) -> bool:
+        """Whether it may be loaded without a word: never, since the server is asked before."""
+        return False
+
+    async def find_window(self) -> Window | None:
+        """Return the window: config, else what is allocated now, else sized; without a server the config's or None."""
+        try:
+            await self.look()
+        except ModelError:
+            return Window(self._profile.window, "config") if self._profile.window is not None else None
+        return self.window
 
     def learn(self, limit: int | None) -> None:
         """Lower the window to the limit that a refusal stated, in tokens."""

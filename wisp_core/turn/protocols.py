@@ -32,7 +32,10 @@ class Backend(Protocol):
 
     name: str
     endpoint: str
-    capabilities: Capabilities
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do, as far as is known."""
 
     async def window(self) -> Window | None:
         """Return the window in tokens, None while nobody knows it."""
