@@ -16,10 +16,10 @@ from wisp_core.audit.files import list_files, session_lives
 from wisp_core.audit.verify import verify
 from wisp_core.errors import HomeError, NoModelError, SettingsError
 from wisp_core.models.catalogue import choose, look_around
-from wisp_core.models.keys import with_keys
+from wisp_core.models.keys import make_redaction, with_keys
 from wisp_core.models.survey import survey
 from wisp_core.records import JsonObject
-from wisp_core.redaction import Redaction, find_secrets
+from wisp_core.redaction import without_logins
 from wisp_core.settings import Settings, load_settings, trace_settings
 from wisp_core.store.health import check_database, open_to_others
 from wisp_core.store.sweep import find_stale, measure
@@ -145,9 +145,11 @@ def _config(home: Path, given: JsonObject | None) -> Iterator[Finding]:
     yield Finding("config", f"{path} is read" if path.exists() else f"there is no {path}; it need not be there")
     if not traced:
         yield Finding("config", "every setting is the default")
-    hidden = Redaction(find_secrets(os.environ))
+    hidden = make_redaction(settings, os.environ)
     for key, (value, origin) in traced.items():
-        shown = "…" if ".headers." in key else hidden.text(one_line(repr(value), VALUE_CHARACTERS))
+        # Cut last: the half of a secret is no longer one to be found.
+        bare = hidden.text(without_logins(repr(value)))
+        shown = "…" if ".headers." in key else one_line(bare, VALUE_CHARACTERS)
         yield Finding("config", f"{key} = {shown} ({origin})")
     for sentence in _without_effect(settings, traced):
         yield Finding("config", sentence)

@@ -1,10 +1,14 @@
 """Replaces the values of secrets by `[secret NAME]` in whatever wisp writes or sends (A9)."""
 
+import base64
+import binascii
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
+from urllib.parse import unquote
 
 LEAST_CHARACTERS = 8
 _SECRET_NAME = re.compile(r".*(?:_KEY|_TOKEN|_SECRET)|.*PASSWORD.*", re.IGNORECASE)
@@ -13,6 +17,15 @@ _PLAIN_WORD = re.compile(r"[A-Za-z]?[a-z]+|[A-Z]+")
 _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@-]{1,24}){2,}/?")
 _ARMOUR = re.compile(r"-+(?:BEGIN|END) [^-]*-+")
 PLACEHOLDER = re.compile(r"\[secret [^\]\n]{1,200}\]")
+PLAIN_HEADER = re.compile(
+    r"accept(-.+)?|content-.+|user-agent|cache-control|connection|host|origin|(http-)?referer|x-title"
+    r"|anthropic-version|.+-beta",
+    re.IGNORECASE,
+)
+"""The headers that say what is wanted or who asks; the values of all others are taken for secrets."""
+# In an address that may lack its scheme, and anywhere in a text.
+_LOGIN = re.compile(r"(?:(?<=://)|^)([^/?#\s]+)@(?=[^/?#\s@])")
+_SHOWN_LOGIN = re.compile(r"(?<=://)[^/\s]*@")
 
 
 def find_secrets(environ: Mapping[str, str], configured: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -22,6 +35,43 @@ def find_secrets(environ: Mapping[str, str], configured: Mapping[str, str] | Non
         if _SECRET_NAME.fullmatch(name):
             found.setdefault(name, environ[name].strip())
     return {name: value for name, value in found.items() if any(map(_is_secret, value.splitlines()))}
+
+
+def address_secrets(address: str) -> str:
+    """Return what is secret in an address, a line each: its name and password, alone and together, as they are sent."""
+    found = _LOGIN.search(address.strip())
+    if found is None:
+        return ""
+    # With the place behind it even a short one can be told from other words.
+    place = re.split(r"[/?#\s]", address.strip()[found.end() :], maxsplit=1)[0]
+    return "\n".join([f"{found.group(1)}@{place}", *_login_forms(found.group(1))])
+
+
+def header_secrets(name: str, value: str) -> str:
+    """Return what is secret in a header's value, a line each: itself, its words, what a cookie or login among them is.
+
+    Empty for a header that says what is wanted or who asks.
+    """
+    if PLAIN_HEADER.fullmatch(name.strip()):
+        return ""
+    words = re.split(r"[\s;,]+", value)
+    found = [value, *words, *(word.partition("=")[2] for word in words)]
+    if words[0].lower() == "basic" and len(words) > 1:
+        with suppress(binascii.Error, UnicodeDecodeError):
+            found += _login_forms(base64.b64decode(words[1]).decode())
+    return "\n".join(found)
+
+
+def without_logins(text: str) -> str:
+    """Return the text with `…` for the name and password of every address in it, however short they are."""
+    return _SHOWN_LOGIN.sub("…@", text)
+
+
+def _login_forms(login: str) -> list[str]:
+    """Return `name:password` and its parts as they stand in an address, as they are read, and as a header has them."""
+    name, _, password = login.partition(":")
+    read = f"{unquote(name)}:{unquote(password)}"
+    return [login, read, name, password, unquote(name), unquote(password), base64.b64encode(read.encode()).decode()]
 
 
 def _is_secret(value: str) -> bool:

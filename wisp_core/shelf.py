@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wisp_core.errors import UsageError
-from wisp_core.models.catalogue import EMBEDDED, PROVIDERS, parse_model
+from wisp_core.models.catalogue import EMBEDDED, PROVIDERS, find_ollama, open_server, parse_model
+from wisp_core.models.discover import OLLAMA_KEY
 from wisp_core.models.keys import keep_key, with_keys
-from wisp_core.models.survey import Seen, ollama_server, survey
+from wisp_core.models.survey import Seen, survey
 from wisp_core.settings import Settings
 from wisp_core.text import byte_size
 
@@ -64,7 +65,9 @@ class Shelf:
 
         place, model = self._place(name)
         environ, _ = await with_keys(self._home, os.environ)
-        await pull(ollama_server(self._settings, environ, place=place), model, progress=heard)
+        settings = self._settings
+        server = open_server(place, settings, environ=environ) if place else find_ollama(settings, environ)
+        await pull(server, model, progress=heard)
         return f"local/{place}/{model}" if place else f"ollama/{model}"
 
     async def keep(self, provider: str, key: str) -> str:
@@ -86,8 +89,10 @@ class Shelf:
         name, endpoints = provider.removeprefix("local/"), self._settings.endpoints
         if provider in PROVIDERS:
             return PROVIDERS[provider].variable
+        if provider == "ollama":
+            return OLLAMA_KEY
         if name not in endpoints:
-            known = ", ".join([*PROVIDERS, *endpoints])
+            known = ", ".join([*PROVIDERS, "ollama", *endpoints])
             raise UsageError(f"no provider is called `{provider}`", f"it is one of {known}")
         variable = endpoints[name].key_env
         if not variable:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import platform
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from functools import partial
@@ -21,13 +20,13 @@ from wisp_core.home_facts import HomeFacts
 from wisp_core.journal import Journal, rebuild
 from wisp_core.library import Library, carried_sessions
 from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, Choice, choose, look_around
-from wisp_core.models.keys import with_keys
+from wisp_core.models.keys import make_redaction, with_keys
 from wisp_core.pending import Pending
 from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.project.branch import branch_of
 from wisp_core.records import JsonObject, Mode, ThreadRecord
-from wisp_core.redaction import Redaction, find_secrets
+from wisp_core.redaction import without_logins
 from wisp_core.resources import read
 from wisp_core.settings import Settings, home_path, leaves, load_settings, trace_settings
 from wisp_core.settings_file import remember_rule
@@ -44,9 +43,6 @@ from wisp_core.turn.protocols import Ask
 
 Listen: TypeAlias = Callable[[Published], None]
 VALUE_CHARACTERS = 200
-IN_ADDRESS = re.compile(r"//[^/@\s]*@")
-"""A name and a password that stand in an address."""
-SECRET_HEADER = re.compile(r"auth|key|token|secret|password", re.IGNORECASE)
 
 
 class Wisp:
@@ -96,8 +92,9 @@ class Wisp:
     def _shown(self, key: str, value: Any) -> str:
         if ".headers." in key:
             return "…"
-        bare = IN_ADDRESS.sub("//…@", str(value))
-        return self._journal.redaction.text(one_line(bare, VALUE_CHARACTERS)) or "-"
+        # Before it is cut: the half of a secret is no longer one to be found.
+        bare = self._journal.redaction.text(without_logins(str(value)))
+        return one_line(bare, VALUE_CHARACTERS) or "-"
 
     @classmethod
     async def open(
@@ -130,7 +127,7 @@ class Wisp:
         check_names([*(only_tools or ()), *settings.tools.disabled])
         environ, lost = await with_keys(home, os.environ)
         choice = choose(settings, await look_around(settings, environ))
-        redaction = _secrets(settings, environ)
+        redaction = make_redaction(settings, environ)
         settings = settings.model_copy(update={"instructions": redaction.text(settings.instructions)})
         journal = await Journal.open(home, settings, redaction=redaction)
         try:
@@ -282,17 +279,6 @@ def _sweep(home: Path, settings: Settings) -> JsonObject | None:
         lives=partial(session_lives, home / "audit"),
     )
     return asdict(swept) if swept.sessions else None
-
-
-def _secrets(settings: Settings, environ: Mapping[str, str]) -> Redaction:
-    """Return what takes out the keys that the settings name and whatever of the environment looks secret."""
-    named = [endpoint.key_env for endpoint in settings.endpoints.values() if endpoint.key_env]
-    configured = {name: environ[name] for name in named if name in environ}
-    for place, endpoint in settings.endpoints.items():
-        for header, value in endpoint.headers.items():
-            if SECRET_HEADER.search(header):
-                configured[f"{place} {header}"] = value.rpartition(" ")[2]
-    return Redaction(find_secrets(environ, configured))
 
 
 def _folder(cwd: Path | None) -> Path:

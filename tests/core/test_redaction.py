@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wisp_core.redaction import PLACEHOLDER, Redaction, find_secrets
+from wisp_core.models.keys import make_redaction
+from wisp_core.redaction import (
+    PLACEHOLDER,
+    Redaction,
+    address_secrets,
+    find_secrets,
+    header_secrets,
+    without_logins,
+)
+from wisp_core.settings import Endpoint, Settings
 
 VALUE = "sk-9f8e7d6c5b4a"
 REDACTION = Redaction({"HARBOUR_KEY": VALUE, "OTHER_TOKEN": "sk-9f8e7d6c5b4a-longer"})
@@ -124,3 +133,80 @@ def test_a_flood_is_cleaned_about_as_fast_as_it_is_read():
     for _ in range(256):
         stream.feed(chunk)
     assert time.perf_counter() - started < 4
+
+
+ADDRESS = "https://wisp-user:p%40ss-word-1@127.0.0.1:8080/v1?x=1"
+LOGIN_FORMS = [
+    "wisp-user",
+    "p%40ss-word-1",
+    "p@ss-word-1",
+    "wisp-user:p@ss-word-1",
+    "d2lzcC11c2VyOnBAc3Mtd29yZC0x",  # as a Basic header has it
+]
+
+
+def hidden(found: str) -> Redaction:
+    return Redaction(find_secrets({}, {"NAME": found}))
+
+
+@pytest.mark.parametrize("form", LOGIN_FORMS)
+def test_name_and_password_of_an_address_are_secrets_however_they_are_written(form: str):
+    for address in (ADDRESS, ADDRESS.removeprefix("https://")):
+        assert hidden(address_secrets(address)).text(f"<{form}>") == "<[secret NAME]>"
+
+
+def test_a_short_password_is_a_secret_only_where_the_address_tells_it():
+    redaction = hidden(address_secrets("http://me:pw@box:9/v1"))
+    assert redaction.text("http://me:pw@box:9/v1, pw") == "http://[secret NAME]/v1, pw"
+    assert without_logins("http://me:p@w@box:9/v1 and //a@b/") == "http://…@box:9/v1 and //a@b/"
+
+
+@pytest.mark.parametrize("address", ["", "http://host/v1", "http://host/a@b", "host:11434", "/a@b", "@", "a@"])
+def test_an_address_without_a_login_holds_no_secret(address: str):
+    assert not hidden(address_secrets(address))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("X-Gate", "open-sesame-91", "open-sesame-91"),
+        ("Authorization", "Bearer tok_51e0c2d4", "tok_51e0c2d4"),
+        ("Authorization", "Basic d2lzcC11c2VyOnBAc3Mtd29yZC0x", "p@ss-word-1"),
+        ("Cookie", "theme=dark; session=s3ss10n-0f-mine", "s3ss10n-0f-mine"),
+        ("X-Words", "one two three 4", "one two three 4"),
+    ],
+)
+def test_a_headers_value_is_a_secret_and_so_are_its_words(name: str, value: str, secret: str):
+    assert hidden(header_secrets(name, value)).text(f"<{secret}>") == "<[secret NAME]>"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Accept", "text/plain"),
+        ("accept-language", "de-CH,de;q=0.9"),
+        ("Content-Type", "application/json"),
+        ("User-Agent", "wisp/1.0 (test)"),
+        ("HTTP-Referer", "https://example.com"),
+        ("anthropic-version", "2023-06-01"),
+        ("OpenAI-Beta", "assistants=v2"),
+        ("X-Mode", "streaming"),
+        ("X-Tier", "gold-2"),
+    ],
+)
+def test_a_header_that_is_plain_by_its_name_or_value_turns_nothing_into_stars(name: str, value: str):
+    assert not hidden(header_secrets(name, value))
+
+
+def test_every_secret_of_the_settings_and_of_addresses_in_the_environment_is_known_by_its_place():
+    endpoint = Endpoint(url=ADDRESS, key_env="MINE", headers={"X-Gate": "open-sesame-91", "Accept": "text/plain"})
+    environ = {
+        "MINE": "key-of-mine-1",
+        "OLLAMA_HOST": "me:ollama-pass-2@box",
+        "https_proxy": "http://me:proxy-pass-3@proxy:3128",
+        "OTHER_URL": "http://me:other-pass-4@box",
+    }
+    redaction = make_redaction(Settings(endpoints={"there": endpoint}), environ)
+    told = redaction.text("key-of-mine-1 p@ss-word-1 open-sesame-91 ollama-pass-2 proxy-pass-3 other-pass-4 text/plain")
+    names = ("MINE", "there url", "there X-Gate", "OLLAMA_HOST", "https_proxy")
+    assert told == " ".join(f"[secret {name}]" for name in names) + " other-pass-4 text/plain"

@@ -13,7 +13,8 @@
   server before October 2025: it does not know `truncate` and `shift`, and cuts the front of the prompt silently.
 - `answer(...)`, `requests`, `refused`, `disconnected`, `arrived` are as in `FakeProvider`; `lines` are JSON values.
   `pulls` are the lines of `/api/pull`. `failures` maps a path to (status, body), which is what it answers. `loading` is
-  awaited, with the reader, instead of an answer of `/api/generate`.
+  awaited, with the reader, instead of an answer of `/api/generate`. `stalls` maps a path to what is awaited, with the
+  reader, before it is answered.
 
 It refuses with 400, and keeps in `refused`, what a real one refuses or silently passes over: unknown keys, wrong types,
 unknown roles, images, results without a tool's name, arguments that are no object, a window out of bounds.
@@ -39,6 +40,7 @@ class FakeOllama(FakeProvider):
         self.pulls = [{"status": "pulling manifest"}, {"status": "success"}]
         self.failures = {}
         self.loading = None
+        self.stalls = {}
         self.asked = []
         self.about = {
             "details": {"family": "granite", "parameter_size": "8.2B", "quantization_level": "Q4_K_M"},
@@ -86,6 +88,8 @@ class FakeOllama(FakeProvider):
         self.paths.append(path)
         body = json.loads(data) if data else {}
         self.asked.append((path, body))
+        if path in self.stalls:
+            await self.stalls[path](reader)
         if path in self.failures:
             await self._say(writer, self.failures[path])
         elif path == "/api/chat" and method == "POST":

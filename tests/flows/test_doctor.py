@@ -147,7 +147,7 @@ async def test_a_server_that_answers_is_told_with_its_window_and_its_models(tmp_
         provider.models = {"data": [{"id": "harbour-7b", "max_model_len": 16384}]}
         found = await examine(wisp_home, {"endpoints": {"fake": {"url": provider.url}}})
     (text,) = [f.text for f in found if f.part == "model" and f.text.startswith("local/fake: ")]
-    assert text == f"local/fake: {provider.url} answers, window 16,384 tokens (server): harbour-7b"
+    assert text == f"local/fake: window 16,384 tokens (server), {provider.url} answers: harbour-7b"
     assert not any(finding.wrong for finding in found)
 
 

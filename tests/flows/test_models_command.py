@@ -10,6 +10,8 @@ import pytest
 
 from tests.fakes.ollama import FakeOllama
 from tests.flows.chat import Chat
+from wisp_core.settings import Settings
+from wisp_core.shelf import Shelf
 
 PULLS = [
     {"status": "pulling manifest"},
@@ -28,14 +30,19 @@ async def wisp(chat, ollama, *arguments):
     return await asyncio.to_thread(chat.wisp, "models", *arguments)
 
 
-async def test_models_are_listed_with_their_sizes(chat):
+async def test_models_are_listed_in_columns_with_their_sizes_and_windows(chat):
     async with FakeOllama() as ollama:
         ran = await wisp(chat, ollama)
         assert ran.status == 0
-        assert "  ollama/granite:8b      3.8 GiB, 8.2B Q4_K_M\n" in ran.out
+        assert ran.out.splitlines()[-1] == "  ollama/granite:8b      3.8 GiB  131,072 tokens (server)   8.2B Q4_K_M"
+        starts = {line.index(about) for line in ran.out.splitlines() for about in ("built in", "8.2B") if about in line}
+        assert len(starts) == 1
+        assert not set(ran.out) & set("\x1b\r")
         ran = await wisp(chat, ollama, "list", "--json")
         found = {each["name"]: each for each in json.loads(ran.out)["models"]}
         assert found["ollama/granite:8b"]["size"] == ollama.size
+        assert [found["ollama/granite:8b"][key] for key in ("window", "source")] == [131072, "server"]
+        assert found["ollama/granite:8b"]["text"] == "3.8 GiB, window 131,072 tokens (server), 8.2B Q4_K_M"
 
 
 async def test_a_model_is_pulled_with_its_progress_beside_the_result(chat):
@@ -54,6 +61,10 @@ async def test_a_pull_that_fails_is_one_sentence(chat):
         assert (ran.status, ran.out) == (2, "")
         assert ran.err.startswith("wisp: no model is called `nobody`")
         assert ran.err.count("\n") == 1
+
+
+def test_the_key_for_ollamas_service_is_kept_under_ollamas_own_name(tmp_path):
+    assert Shelf(tmp_path, Settings()).key_variable("ollama") == "OLLAMA_API_KEY"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from wisp_core.errors import UsageError
 from wisp_core.settings import home_path, load_settings
 from wisp_core.shelf import Pulling, Shelf
-from wisp_core.text import displayable
+from wisp_core.text import count_cells, displayable
 
 MOST_KEY_CHARACTERS = 8192
 
@@ -33,12 +33,18 @@ async def models(action: str, name: str | None, *, as_json: bool) -> int:
 async def _list(*, as_json: bool) -> int:
     seen = await _shelf().list()
     if as_json:
-        print(json.dumps({"models": [asdict(each) for each in seen]}))
+        print(json.dumps({"models": [asdict(each) | {"text": each.text} for each in seen]}))
         return 0
-    width = max((len(displayable(each.name)) for each in seen), default=0)
-    for each in seen:
-        print(f"{' ' if each.usable else '!'} {displayable(each.name):<{width}}  {displayable(each.text)}")
+    rows = [(displayable(each.name), each.sized, each.windowed) for each in seen]
+    widths = [max(map(count_cells, column), default=0) for column in zip(*rows, strict=True)]
+    for each, (name, size, window) in zip(seen, rows, strict=True):
+        cells = f"{_fill(name, widths[0])}  {size:>{widths[1]}}  {_fill(window, widths[2])}"
+        print(f"{' ' if each.usable else '!'} {cells}  {displayable(each.about)}".rstrip())
     return 0
+
+
+def _fill(text: str, cells: int) -> str:
+    return text + " " * (cells - count_cells(text))
 
 
 async def _pull(name: str, *, as_json: bool) -> int:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from wisp_core.errors import AuthenticationError, NoModelError, SettingsError
 from wisp_core.models.backend import ModelBackend, Server
-from wisp_core.models.discover import KEYS, WELL_KNOWN, Found, discover, ollama_url
+from wisp_core.models.discover import KEYS, WELL_KNOWN, Found, discover, ollama_key, ollama_url
 from wisp_core.records import JsonObject
 from wisp_core.resources import read
 from wisp_core.settings import Endpoint, Known, Settings
@@ -107,14 +107,14 @@ def choose(settings: Settings, found: Sequence[Found] = ()) -> Choice:
     if settings.endpoints:
         first = next(iter(settings.endpoints))
         return Choice(f"local/{first}", f"`{first}` is the first endpoint in config.json")
-    empty = ""
+    passed = ""
     for place in found:
-        if place.names:
-            return Choice(place.names[0], f"no model is named, and {place.why}")
-        if place.provider in PROVIDERS:
-            return Choice(PROVIDERS[place.provider].first, f"no model is named, and {place.why}")
-        empty = empty or f"; {place.why}"
-    return Choice(EMBEDDED, f"no model is named and no endpoint configured{empty}")
+        provider = PROVIDERS.get(place.provider)
+        name = place.names[0] if place.names else provider.first if provider is not None else ""
+        if name:
+            return Choice(name, f"no model is named, and {place.why}{passed}")
+        passed += f"; {place.why}"
+    return Choice(EMBEDDED, f"no model is named and no endpoint configured{passed}")
 
 
 async def look_around(settings: Settings, environ: Mapping[str, str]) -> list[Found]:
@@ -144,7 +144,7 @@ def open_backend(model: str, settings: Settings, *, environ: Mapping[str, str]) 
         return open_embedded(model, settings, weights=None if model.strip() == EMBEDDED else name.place)
     facts = find(model, settings) | {"configured": _given(model, settings).window}
     if name.provider == "ollama":
-        server = Server(ollama_url(environ), timeouts=settings.timeouts)
+        server = find_ollama(settings, environ)
         return _open(model, server, api="ollama", name=name.model, facts=facts)
     if name.provider in PROVIDERS:
         provider = PROVIDERS[name.provider]
@@ -195,6 +195,16 @@ def open_server(place: str, settings: Settings, *, environ: Mapping[str, str]) -
     endpoint = find_endpoint(place, settings)
     key = _key(environ, endpoint.key_env, needed_by=f"endpoints.{place}.key_env") if endpoint.key_env else ""
     return Server(_url(place, endpoint), key, _headers(place, endpoint), settings.timeouts)
+
+
+def find_ollama(settings: Settings, environ: Mapping[str, str]) -> Server:
+    """Return the Ollama that `OLLAMA_HOST` names, else this machine's; Ollama's own service with its key.
+
+    Raises:
+        SettingsError: it names none.
+    """
+    url = ollama_url(environ)
+    return Server(url, ollama_key(url, environ), timeouts=settings.timeouts)
 
 
 @cache
@@ -252,6 +262,7 @@ def _url(name: str, endpoint: Endpoint) -> str:
     try:
         parts = urlsplit(url)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        sound = sound and parts.netloc.count("@") <= 1
     except ValueError:
         sound = False
     if not sound or not re.fullmatch(r"[!-~]+", url):

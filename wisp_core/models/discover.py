@@ -6,13 +6,14 @@ the shape that is looked for.
 """
 
 import asyncio
+import base64
 import json
 import re
 import ssl
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from wisp_core.errors import SettingsError
 from wisp_core.models.ollama_wire import full_name, read_models, read_running
@@ -25,6 +26,9 @@ MAX_ANSWER_BYTES = 512 * 1024
 MAX_MODELS = 200
 
 OLLAMA_PORT = 11434
+OLLAMA_HOSTED = "ollama.com"
+"""Ollama's own service, the one Ollama that takes the key in `OLLAMA_KEY`."""
+OLLAMA_KEY = "OLLAMA_API_KEY"
 KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 """The variable that holds the key of each provider, in the order in which they are chosen."""
 WELL_KNOWN = {
@@ -38,8 +42,8 @@ WELL_KNOWN = {
 class Found:
     """A provider that can be used: `names` of its models as they are chosen, the best first, and `why` it is there.
 
-    `names` is empty where there is none yet, or where only the catalogue knows the provider's models. `url` is empty
-    for one that is known by its key.
+    `names` is empty where there is none yet, where it did not answer in time, as `why` then says, or where only the
+    catalogue knows the provider's models. `url` is empty for one that is known by its key, or has no address.
     """
 
     provider: str
@@ -54,13 +58,25 @@ async def discover(
     limit: float = LIMIT_SECONDS,
     places: Mapping[str, Endpoint] = WELL_KNOWN,
     keys: Mapping[str, str] = KEYS,
+    hosted: str = OLLAMA_HOSTED,
 ) -> list[Found]:
     """Return what is there, the first to be chosen first; it never raises.
 
-    Servers are given at most `limit` seconds in all, and are not asked where that is 0.
+    Servers are given at most `limit` seconds in all, and are not asked where that is 0. One that did not answer in
+    that time is told of too: the person may be waiting for it.
     """
-    looks = [_look_ollama(environ), *(_look_local(name, places[name].url) for name in places)]
-    return await _within(limit, looks) + find_keys(environ, keys)
+    looks = [
+        _look_ollama(environ, limit=limit, hosted=hosted),
+        *(_look_local(name, places[name].url, limit=limit) for name in places),
+    ]
+    if limit <= 0:
+        for look in looks:
+            look.close()
+        return find_keys(environ, keys)
+    found = [found for found in await asyncio.gather(*looks) if found is not None]
+    unused = environ.get(OLLAMA_KEY, "").strip() and not any(place.provider == "ollama" for place in found)
+    hint = [Found("ollama", (), f"{OLLAMA_KEY} is set, which is used with OLLAMA_HOST={OLLAMA_HOSTED}")]
+    return found + find_keys(environ, keys) + (hint if unused else [])
 
 
 def find_keys(environ: Mapping[str, str], keys: Mapping[str, str] = KEYS) -> list[Found]:
@@ -83,19 +99,29 @@ def ollama_url(environ: Mapping[str, str]) -> str:
     port = 443 if scheme == "https" else 80
     if not split:
         # Ollama's own service is the one name that means https by itself.
-        scheme, rest, port = ("https", given, 443) if given == "ollama.com" else ("http", given, OLLAMA_PORT)
+        scheme, rest, port = ("https", given, 443) if given == OLLAMA_HOSTED else ("http", given, OLLAMA_PORT)
     place, _, path = rest.partition("/")
+    login, at, place = place.rpartition("@")
     host, stated = _host_and_port(place)
     if (
         not re.fullmatch(r"[0-9a-z._-]*|[0-9a-f:.]+(?:%\w+)?", host, re.IGNORECASE)
         or not re.fullmatch(r"[!-~]*", path)
+        or not re.fullmatch(r"[!-~]*", login)
+        or re.search(r"[/?#@]", login)
         or scheme not in ("http", "https")
     ):
         raise SettingsError("OLLAMA_HOST names no server", "write it like 127.0.0.1:11434 or http://host:11434")
     host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     shown = f"[{host}]" if ":" in host else host
     path = path.strip("/")
-    return f"{scheme}://{shown}:{stated or port}" + (f"/{path}" if path else "")
+    return f"{scheme}://{login}{at}{shown}:{stated or port}" + (f"/{path}" if path else "")
+
+
+def ollama_key(url: str, environ: Mapping[str, str], *, hosted: str = OLLAMA_HOSTED) -> str:
+    """Return the key for the Ollama at `url`: only Ollama's own service has one, over TLS; empty for any other."""
+    parts, key = urlsplit(url), environ.get(OLLAMA_KEY, "").strip()
+    known = parts.scheme == "https" and parts.hostname == hosted and parts.username is None
+    return key if known and re.fullmatch(r"[!-~]+", key) else ""
 
 
 def _host_and_port(place: str) -> tuple[str, int | None]:
@@ -107,33 +133,42 @@ def _host_and_port(place: str) -> tuple[str, int | None]:
     return host.removeprefix("[").removesuffix("]"), stated if 0 < stated <= 65535 else None
 
 
-async def _within(limit: float, looks: Sequence[Awaitable[Found | None]]) -> list[Found]:
-    # A task that is cancelled before it began asks nobody.
-    tasks = [asyncio.ensure_future(look) for look in looks]
+async def _in_time(limit: float, look: Awaitable[Found | None], *, late: Found) -> Found | None:
     try:
-        if limit > 0:
-            await asyncio.wait(tasks, timeout=limit)
-    finally:
-        for task in tasks:
-            task.cancel()
-        results = await asyncio.gather(*tasks, return_exceptions=True)
-    return [result for result in results if isinstance(result, Found)]
+        async with asyncio.timeout(limit):
+            return await look
+    except TimeoutError:
+        return late
 
 
-async def _look_ollama(environ: Mapping[str, str]) -> Found | None:
-    url = ollama_url(environ)
-    tags, running = await asyncio.gather(_get(f"{url}/api/tags"), _get(f"{url}/api/ps"))
+async def _look_ollama(environ: Mapping[str, str], *, limit: float, hosted: str) -> Found | None:
+    try:
+        url = ollama_url(environ)
+    except SettingsError as error:
+        return Found("ollama", (), error.message)
+    late = Found("ollama", (), f"{_bare(url)} did not answer within {limit:g} s", url)
+    named, key = bool(environ.get("OLLAMA_HOST", "").strip()), ollama_key(url, environ, hosted=hosted)
+    return await _in_time(limit, _ask_ollama(url, key, named=named), late=late)
+
+
+async def _ask_ollama(url: str, key: str, *, named: bool) -> Found | None:
+    tags, running = await asyncio.gather(_get(f"{url}/api/tags", key), _get(f"{url}/api/ps", key))
     if not isinstance(tags, dict) or not isinstance(tags.get("models"), list):
         return None
     loaded = [full_name(model.name) for model in read_running(running)]
     names = [model.name for model in read_models(tags)[:MAX_MODELS] if model.chats]
     names.sort(key=lambda name: full_name(name) not in loaded)
-    where = "OLLAMA_HOST names it" if environ.get("OLLAMA_HOST", "").strip() else "Ollama runs on this machine"
+    where = "OLLAMA_HOST names it" if named else "Ollama runs on this machine"
     why = where if names else f"{where}, but it has no model: `wisp models pull NAME` gets one"
     return Found("ollama", tuple(f"ollama/{name}" for name in names), why, url)
 
 
-async def _look_local(name: str, url: str) -> Found | None:
+async def _look_local(name: str, url: str, *, limit: float) -> Found | None:
+    late = Found(f"local/{name}", (), f"{_bare(url)} did not answer within {limit:g} s", url)
+    return await _in_time(limit, _ask_local(name, url), late=late)
+
+
+async def _ask_local(name: str, url: str) -> Found | None:
     root = url.removesuffix("/v1")
     # LM Studio tells in a call of its own which of its models is loaded and which is none for conversations.
     asked = [f"{root}/api/v0/models", f"{url}/models"] if name == "lm-studio" else [f"{url}/models"]
@@ -143,7 +178,12 @@ async def _look_local(name: str, url: str) -> Found | None:
     if not models:
         return None
     names = tuple(f"local/{name}/{model}" for model in models)
-    return Found(f"local/{name}", names, f"a model server answers at {urlsplit(url).netloc}", url)
+    return Found(f"local/{name}", names, f"a model server answers at {_bare(url)}", url)
+
+
+def _bare(url: str) -> str:
+    """Return host and port as they are shown."""
+    return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def _read_ids(value: Any) -> list[str]:
@@ -161,24 +201,28 @@ def _read_ids(value: Any) -> list[str]:
     return [sound(entry["id"]) for entry in kept]
 
 
-async def _get(url: str) -> Any:
-    """Return the JSON that a url answers, None where it is no such answer."""
+async def _get(url: str, key: str = "") -> Any:
+    """Return the JSON that a url answers to whoever has the key, None where it is no such answer."""
     try:
-        parts = urlsplit(url)
-        head, _, body = decode(await _fetch(parts.scheme, parts.netloc, path=parts.path)).partition("\r\n\r\n")
+        head, _, body = decode(await _fetch(url, key)).partition("\r\n\r\n")
         return json.loads(body) if re.match(r"HTTP/1\.[01] 200\b", head) else None
     except (OSError, ValueError, RecursionError, asyncio.LimitOverrunError):
         return None
 
 
-async def _fetch(scheme: str, netloc: str, *, path: str) -> bytes:
-    host = urlsplit(f"//{netloc}").hostname or ""
-    port = urlsplit(f"//{netloc}").port
+async def _fetch(url: str, key: str) -> bytes:
+    parts = urlsplit(url)
     # Loading the certificates would stop the loop.
-    secure = await asyncio.to_thread(ssl.create_default_context) if scheme == "https" else None
-    reader, writer = await asyncio.open_connection(host, port, ssl=secure)
+    secure = await asyncio.to_thread(ssl.create_default_context) if parts.scheme == "https" else None
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, ssl=secure)
     try:
-        request = f"GET {path} HTTP/1.0\r\nHost: {netloc}\r\nUser-Agent: wisp\r\nAccept: application/json\r\n\r\n"
+        request = f"GET {parts.path} HTTP/1.0\r\nHost: {_bare(url)}\r\nUser-Agent: wisp\r\nAccept: application/json\r\n"
+        if parts.username is not None:
+            login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+            request += f"Authorization: Basic {base64.b64encode(login.encode()).decode()}\r\n"
+        elif key:
+            request += f"Authorization: Bearer {key}\r\n"
+        request += "\r\n"
         writer.write(request.encode())
         data = bytearray()
         while len(data) <= MAX_ANSWER_BYTES and (part := await reader.read(64 * 1024)):

@@ -1,6 +1,7 @@
 """Finds a server's window in what it says of itself, and learns it from its refusals."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -18,13 +19,15 @@ _KEYS = ("max_model_len", "loaded_context_length", "context_length", "context_wi
 class Found:
     """What a server says of itself: its models, its window in tokens, whether it is a llama.cpp server.
 
-    `sure` tells that it is worth no second question; a server that is still loading is asked again.
+    `windows` has that of each model of which it tells one. `sure` tells that it is worth no second question; a server
+    that is still loading is asked again.
     """
 
     models: tuple[str, ...] = ()
     window: int | None = None
     llama: bool = False
     sure: bool = True
+    windows: Mapping[str, int] = field(default_factory=dict)
 
 
 async def look(transport: Transport, model: str | None) -> Found:
@@ -38,6 +41,7 @@ async def look(transport: Transport, model: str | None) -> Found:
     busy: list[ModelError] = []
     entries = _entries(await _try(transport, f"{server.url}/models", busy=busy))
     models = tuple(entry["id"] for entry in entries if isinstance(entry.get("id"), str) and entry["id"])
+    listed = entries
     entry = _entry(entries, model)
     props = await _try(transport, f"{server.root}/props", busy=busy)
     generation = props.get("default_generation_settings") if isinstance(props, dict) else None
@@ -45,8 +49,10 @@ async def look(transport: Transport, model: str | None) -> Found:
     llama = isinstance(generation, dict)
     window = window or _window_of(entry)
     if window is None and not llama:
-        window = _window_of(_entry(_entries(await _try(transport, f"{server.root}/api/v0/models", busy=busy)), model))
-    return Found(models, window, llama, sure=not busy)
+        listed = _entries(await _try(transport, f"{server.root}/api/v0/models", busy=busy))
+        window = _window_of(_entry(listed, model))
+    windows = {name: tokens for name in models if (tokens := _window_of(_named(listed, name)))}
+    return Found(models, window, llama, sure=not busy, windows=windows)
 
 
 def lower(known: Window | None, limit: int | None) -> Window | None:
@@ -78,9 +84,13 @@ def _entries(value: Any) -> list[JsonObject]:
 
 
 def _entry(entries: list[JsonObject], model: str | None) -> JsonObject:
-    named = next((entry for entry in entries if model is not None and entry.get("id") == model), None)
+    named = _named(entries, model) if model is not None else {}
     # A server with one model answers to any name.
     return named or (entries[0] if entries and (model is None or len(entries) == 1) else {})
+
+
+def _named(entries: list[JsonObject], model: str) -> JsonObject:
+    return next((entry for entry in entries if entry.get("id") == model), {})
 
 
 def _window_of(entry: JsonObject) -> int | None:

@@ -83,6 +83,7 @@ def test_the_embedded_model_says_what_it_is_and_how_to_connect_a_real_one():
         ("local/mine", {"url": "http://h:99999999"}, {}, SettingsError, "endpoints.mine.url"),
         ("local/mine", {"url": "http://[::1"}, {}, SettingsError, "endpoints.mine.url"),
         ("local/mine", {"url": "http://a b"}, {}, SettingsError, "endpoints.mine.url"),
+        ("local/mine", {"url": "http://me:p@ss@h"}, {}, SettingsError, "endpoints.mine.url"),
         ("local/mine", {"url": "http://h", "headers": {"a:b": "c"}}, {}, SettingsError, "endpoints.mine.headers"),
         ("local/mine", {"url": "http://h", "headers": {"a": "b\nc"}}, {}, SettingsError, "endpoints.mine.headers"),
         ("local/mine", {"url": "http://h", "key_env": "K"}, {}, AuthenticationError, "environment variable K"),

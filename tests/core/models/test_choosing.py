@@ -32,6 +32,15 @@ def test_what_is_named_or_configured_goes_before_what_was_found():
     assert choose(Settings(endpoints={"x": Endpoint(url="http://h")}), [LLAMA]).model == "local/x"
 
 
+def test_what_was_passed_over_is_told_beside_what_was_chosen():
+    late = Found("ollama", (), "127.0.0.1:11434 did not answer within 0.3 s", "http://127.0.0.1:11434")
+    why = "no model is named, and a model server answers at 127.0.0.1:8080; 127.0.0.1:11434 did not answer within 0.3 s"
+    assert choose(Settings(), [late, LLAMA]).why == why
+    none = choose(Settings(), [late, EMPTY])
+    assert none.model == EMBEDDED
+    assert none.why == f"no model is named and no endpoint configured; {late.why}; {EMPTY.why}"
+
+
 def test_an_ollama_without_a_model_leaves_the_embedded_one_and_says_how_to_get_one():
     choice = choose(Settings(), [EMPTY])
     assert choice.model == EMBEDDED
@@ -151,5 +160,6 @@ async def test_every_model_is_listed_with_its_size_where_it_is_known():
     found = {each.name: each for each in seen}
     assert found["ollama/granite:8b"].size == ollama.size
     assert "8.2B Q4_K_M" in found["ollama/granite:8b"].text
+    assert (found["ollama/granite:8b"].window, found["ollama/granite:8b"].source) == (131072, "server")
     assert found["openai/gpt-4o"].window == 128000
     assert not any(name.startswith("anthropic/") for name in found)

@@ -1,6 +1,7 @@
 """M2: what is there without being configured is found in time, whatever answers on these ports."""
 
 import asyncio
+import base64
 import json
 import os
 import subprocess
@@ -11,32 +12,33 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.fakes.certificate import make_certificate
 from tests.fakes.ollama import FakeOllama
 from tests.fakes.provider import FakeProvider
 from wisp_core.errors import SettingsError
-from wisp_core.models.discover import LIMIT_SECONDS, WELL_KNOWN, Found, discover, ollama_url
+from wisp_core.models.discover import LIMIT_SECONDS, OLLAMA_HOSTED, WELL_KNOWN, Found, discover, ollama_key, ollama_url
 from wisp_core.settings import Endpoint
 
 NOBODY = "http://127.0.0.1:1"
 KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "HOME": "/"}
 
 
-async def find(ollama=NOBODY, llama=NOBODY, studio=NOBODY, *, limit=5.0, **environ):
+async def find(ollama=NOBODY, llama=NOBODY, studio=NOBODY, *, limit=5.0, hosted=OLLAMA_HOSTED, **environ):
     """Return what is found where these are the servers."""
     places = {"llama-server": Endpoint(url=f"{llama}/v1"), "lm-studio": Endpoint(url=f"{studio}/v1")}
-    return await discover({"OLLAMA_HOST": ollama} | environ, limit=limit, places=places)
+    return await discover({"OLLAMA_HOST": ollama} | environ, limit=limit, places=places, hosted=hosted)
 
 
 class Anything:
     """A server that answers every connection with the same bytes, then closes it or waits."""
 
-    def __init__(self, data=b"", *, hang=False, forever=False):
-        self.data, self.hang, self.forever = data, hang, forever
+    def __init__(self, data=b"", *, hang=False, forever=False, tls=None):
+        self.data, self.hang, self.forever, self.tls = data, hang, forever, tls
         self.asked = []
 
     async def __aenter__(self):
-        self.server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self.server.sockets[0].getsockname()[1]}"
+        self.server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self.tls)
+        self.url = f"http{'s' if self.tls else ''}://127.0.0.1:{self.server.sockets[0].getsockname()[1]}"
         self.tasks = set()
         return self
 
@@ -153,20 +155,25 @@ async def test_whatever_else_answers_there_is_passed_over(data):
 
 
 @pytest.mark.parametrize(
-    "other",
+    ("other", "told"),
     [
-        {"data": b"", "hang": True},
-        {"data": b"HTTP/1.1 200 OK\r\n\r\n{", "hang": True},
-        {"data": b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 65536, "forever": True},
+        ({"data": b"", "hang": True}, True),
+        ({"data": b"HTTP/1.1 200 OK\r\n\r\n{", "hang": True}, True),
+        ({"data": b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 65536, "forever": True}, False),
     ],
     ids=["silent", "unfinished", "endless"],
 )
-async def test_one_that_does_not_end_costs_no_more_than_the_limit_and_hides_no_other(other):
+async def test_one_that_does_not_end_costs_no_more_than_the_limit_and_hides_no_other(other, told):
     async with Anything(**other) as slow, Anything(http(IDS), hang=True) as quick:
         begun = time.perf_counter()
         found = await find(slow.url, quick.url, slow.url, limit=LIMIT_SECONDS, **KEYS)
         took = time.perf_counter() - begun
-    assert [each.provider for each in found] == ["local/llama-server", "anthropic", "openai"]
+    usable = [each for each in found if each.names or not each.url]
+    assert [each.provider for each in usable] == ["local/llama-server", "anthropic", "openai"]
+    late = [each for each in found if each not in usable]
+    assert [each.provider for each in late] == (["ollama", "local/lm-studio"] if told else [])
+    why = f"{slow.url.removeprefix('http://')} did not answer within 0.3 s"
+    assert all((each.why, each.url.removesuffix("/v1")) == (why, slow.url) for each in late)
     assert took < 3 * LIMIT_SECONDS  # a machine that is busy adds to it
 
 
@@ -205,6 +212,9 @@ async def test_a_proxy_of_the_environment_is_not_asked(monkeypatch):
         ("[::1]:7", "http://[::1]:7"),
         ("[::]", "http://[::1]:11434"),
         ("ollama.com", "https://ollama.com:443"),
+        ("http://ollama.com", "http://ollama.com:80"),
+        ("me:p%40ss:word@host", "http://me:p%40ss:word@host:11434"),
+        ("https://me:pw@[::1]:7/a@b", "https://me:pw@[::1]:7/a@b"),
     ],
 )
 def test_ollama_host_is_read_as_ollama_reads_it(given, url):
@@ -228,7 +238,58 @@ def test_any_ollama_host_gives_a_sound_address_or_an_error_of_wisps_own(given):
 async def test_an_ollama_host_that_names_no_server_hides_nothing_else():
     async with Anything(http(IDS)) as llama:
         found = await find("ftp://x", llama.url, **KEYS)
+    assert found.pop(0) == Found("ollama", (), "OLLAMA_HOST names no server")
     assert [each.provider for each in found] == ["local/llama-server", "anthropic", "openai"]
+
+
+@pytest.mark.parametrize(
+    ("url", "sent"),
+    [
+        ("https://ollama.com:443", True),
+        ("https://OLLAMA.com", True),
+        ("http://ollama.com:80", False),
+        ("https://ollama.com.evil.net:443", False),
+        ("https://evil.net/ollama.com", False),
+        ("https://ollama.com@evil.net", False),
+        ("https://me:pw@ollama.com", False),
+        ("https://api.ollama.com", False),
+        ("http://127.0.0.1:11434", False),
+    ],
+)
+def test_ollamas_key_is_for_its_own_service_over_tls_alone(url, sent):
+    assert ollama_key(url, {"OLLAMA_API_KEY": " k1 "}) == ("k1" if sent else "")
+    assert ollama_key(url, {"OLLAMA_API_KEY": "a\nb"}) == ollama_key(url, {}) == ""
+
+
+async def test_ollamas_key_and_a_login_go_to_no_other_server():
+    async with Anything(http(TAGS)) as ollama, Anything(http(IDS)) as llama, Anything(http(IDS)) as studio:
+        named = ollama.url.replace("://", "://me:p%40ss@")
+        found = await find(named, llama.url, studio.url, OLLAMA_API_KEY="key-of-ollama")
+        login = base64.b64encode(b"me:p@ss")
+        assert all(b"\r\nAuthorization: Basic " + login + b"\r\n" in head for head in ollama.asked)
+        assert not any(b"uthorization" in head for head in llama.asked + studio.asked)
+        assert not any(word in head for head in ollama.asked for word in (b"key-of-ollama", b"me:"))
+    assert found[0].names
+    assert not any("ss@" in each.why for each in found)
+
+
+async def test_ollamas_service_is_asked_over_tls_with_its_key(monkeypatch, tmp_path):
+    """Its host stands in for it: the name `ollama.com` cannot be this machine's."""
+    context = make_certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+    async with Anything(http(TAGS), tls=context) as hosted, Anything(http(IDS)) as llama:
+        found = await find(hosted.url, llama.url, hosted="127.0.0.1", OLLAMA_API_KEY="key-of-ollama")
+        assert [each.provider for each in found] == ["ollama", "local/llama-server"]
+        assert all(b"\r\nAuthorization: Bearer key-of-ollama\r\n" in head for head in hosted.asked)
+        assert not any(b"key-of-ollama" in head for head in llama.asked)
+
+
+async def test_a_key_for_ollamas_service_says_how_it_is_used_where_no_ollama_is_there():
+    assert [each.why for each in await find(OLLAMA_API_KEY="k")] == [
+        "OLLAMA_API_KEY is set, which is used with OLLAMA_HOST=ollama.com"
+    ]
+    async with Anything(http(TAGS)) as ollama:
+        assert len(await find(ollama.url, OLLAMA_API_KEY="k")) == 1
 
 
 def test_the_well_known_places_are_of_this_machine():
