@@ -106,9 +106,13 @@ class Permissions(Section):
 
 
 class Timeouts(Section):
-    """How long a model's server may take, in seconds."""
+    """How long a model's server may take, in seconds.
+
+    One that is `silent` for so long before its first token, and may be loading the model, is told of.
+    """
 
     connect: float = Field(5.0, gt=0)
+    silent: float = Field(10.0, gt=0)
     first_token: float = Field(300.0, gt=0)
     between_tokens: float = Field(120.0, gt=0)
 

@@ -25,6 +25,7 @@ from wisp_core.requests import (
     CallRequested,
     Estimate,
     Finished,
+    ModelEvent,
     ModelRequest,
     PromptProgress,
     ReasoningDelta,
@@ -130,6 +131,9 @@ async def _send(parts: Participants, request: ModelRequest, *, step: int, compos
             await _keep(parts, arriving, finish="interrupted")
             raise
         except ModelError as failure:
+            if isinstance(failure, ContextOverflowError):
+                # The backend has learnt from it.
+                parts.learn(await parts.backend.window())
             lower = _lower(parts, request, failure=failure)
             if lower is not None and not arriving.shown:
                 request = lower
@@ -158,26 +162,43 @@ def _lower(parts: Participants, request: ModelRequest, *, failure: ModelError) -
 
 
 async def _receive(parts: Participants, request: ModelRequest, *, into: Arriving) -> None:
-    async with aclosing(parts.backend.stream(request)) as events:
-        async for event in events:
-            match event:
-                case TextDelta(text):
-                    into.text.append(text)
-                    parts.tell("delta", kind="reply", text=text)
-                case ReasoningDelta(text):
-                    into.reasoning.append(text)
-                    parts.tell("delta", kind="reasoning", text=text)
-                case CallRequested():
-                    into.calls.append(event)
-                case PromptProgress(done, total, loading):
-                    kind, text = ("loading", "loading the model") if loading else ("prompt", "reading the prompt")
-                    parts.tell("note", kind=kind, text=text, done=done, total=total)
-                case UsageReported(usage):
-                    into.usage = usage
-                case Finished(reason):
-                    into.finish = reason
-                case _:
-                    assert_never(event)
+    silence = asyncio.get_running_loop().call_later(parts.settings.timeouts.silent, _tell_silence, parts)
+    try:
+        async with aclosing(parts.backend.stream(request)) as events:
+            async for event in events:
+                silence.cancel()
+                _take(parts, event, into=into)
+    finally:
+        silence.cancel()
+
+
+def _tell_silence(parts: Participants) -> None:
+    """Tell why nothing comes, where it may be that the server loads the model: it does not say so itself."""
+    if parts.backend.capabilities.loads:
+        waited = parts.settings.timeouts.silent
+        text = f"nothing came for {waited:g} s; the model may still be loading"
+        parts.tell("note", kind="loading", text=text, waited=waited)
+
+
+def _take(parts: Participants, event: ModelEvent, *, into: Arriving) -> None:
+    match event:
+        case TextDelta(text):
+            into.text.append(text)
+            parts.tell("delta", kind="reply", text=text)
+        case ReasoningDelta(text):
+            into.reasoning.append(text)
+            parts.tell("delta", kind="reasoning", text=text)
+        case CallRequested():
+            into.calls.append(event)
+        case PromptProgress(done, total, loading):
+            kind, text = ("loading", "loading the model") if loading else ("prompt", "reading the prompt")
+            parts.tell("note", kind=kind, text=text, done=done, total=total)
+        case UsageReported(usage):
+            into.usage = usage
+        case Finished(reason):
+            into.finish = reason
+        case _:
+            assert_never(event)
 
 
 async def _keep(parts: Participants, arriving: Arriving, *, finish: str) -> None:

@@ -14,6 +14,7 @@ from wisp_tui.widgets.transcript import Transcript
 IDLE = "ready"
 WAITING = "waiting for the model"
 LOADING = "loading the model"
+MAY_LOAD = "the model may still be loading"
 NOTE_KINDS = {"error": "error", "overflow": "warning", "cut": "warning", "retry": "warning"}
 QUIET = frozenset({"loading", "prompt"})  # notes that only the status line tells
 
@@ -85,6 +86,8 @@ class Hearing:
         elif name == "note":
             if kind == "prompt" and data.get("total"):
                 self._do("reading the prompt", f"reading the prompt {100 * data['done'] // data['total']}%")
+            elif kind == "loading" and data.get("waited"):
+                self._do(WAITING, MAY_LOAD)
             elif kind in QUIET:
                 self._do(LOADING)
             else:
