@@ -287,7 +287,7 @@ class Thread:
             title=title,
             model=self._backend.name,
             measurement=size,
-            window=self.window.tokens if self.window else None,
+            window=self.window,
             settings=settings.context.model_dump(),
             schemas=self._furniture.tools.registry.schemas() if self._backend.capabilities.tools else (),
         )

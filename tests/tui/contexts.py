@@ -51,6 +51,7 @@ class Told:
     draft: str = ""
     kept: int = 4
     window: int | None = WINDOW
+    window_source: str = ""
     counted: bool = False
     target: float = 0.60
     budget: float = 0.85

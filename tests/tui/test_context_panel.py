@@ -135,6 +135,11 @@ async def test_a_figure_that_was_counted_stands_without_a_mark_and_one_that_was_
         await opened.shows("· ~1,062 tokens · ~13% of 8,192")
 
 
+async def test_where_the_window_comes_from_stands_beside_it() -> None:
+    async with panel(Told(3, window_source="error")) as opened:
+        await opened.shows("· ~13% of 8,192 (error)")
+
+
 async def test_without_a_known_window_the_size_is_told_and_the_window_is_not() -> None:
     async with panel(Told(3, window=None)) as opened:
         await opened.shows("~1,062 tokens · the window is not known yet")

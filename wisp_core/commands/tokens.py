@@ -35,7 +35,9 @@ async def _coming(thread: Thread) -> str:
     seen = await thread.preview()
     size, window = await seen.measure(), seen.window
     about = "" if size.counted else "~"
-    share = "" if window is None else f", {about}{100 * size.tokens / window.tokens:.1f}% of {window.tokens:,}"
+    share = ""
+    if window is not None:
+        share = f", {about}{100 * size.tokens / window.tokens:.1f}% of {window.tokens:,} ({window.source})"
     sums: dict[str, int] = {}
     for one in seen.shares(size):
         if one.part not in ("headroom", "free"):

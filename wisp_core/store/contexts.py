@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wisp_core.events import now
 from wisp_core.records import JsonObject
-from wisp_core.requests import Composition, Item, Measurement, Message, ToolSchema
+from wisp_core.requests import Composition, Item, Measurement, Message, ToolSchema, Window
 from wisp_core.store.documents import chat_message, code, dump_json, fence
 from wisp_core.store.home import make_folder
 from wisp_core.store.private import storing, write_new
@@ -17,12 +17,12 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a request is saved with: what it is (`title`), its size, the model's window in tokens, what was in force."""
+    """What a request is saved with: what it is (`title`), its size, the model's window, what was in force."""
 
     title: str
     model: str
     measurement: Measurement
-    window: int | None
+    window: Window | None
     settings: JsonObject
     schemas: Sequence[ToolSchema]
 
@@ -60,7 +60,8 @@ def _as_object(composition: Composition, about: Circumstances, *, time: str) -> 
         "model": about.model,
         "tokens": about.measurement.tokens,
         "counted": about.measurement.counted,
-        "window": about.window,
+        "window": about.window.tokens if about.window else None,
+        "windowSource": about.window.source if about.window else None,
         "sha256": composition.sha256,
         "instructions": composition.instructions,
         "settings": about.settings,
@@ -77,7 +78,7 @@ def _as_message(message: Message) -> JsonObject:
 
 def _as_page(composition: Composition, about: Circumstances, *, time: str) -> Iterator[str]:
     tokens = f"{'' if about.measurement.counted else '~'}{about.measurement.tokens:,}"
-    window = "unknown" if about.window is None else f"{about.window:,}"
+    window = "unknown" if about.window is None else f"{about.window.tokens:,} ({about.window.source})"
     yield f"# Context: {code(about.title)}"
     yield "\n".join(
         [

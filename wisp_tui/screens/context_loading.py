@@ -1,5 +1,7 @@
 """Fills the views of the context panel: what is known at once first, what has to be read or counted after it."""
 
+from dataclasses import replace
+
 from wisp_core.errors import WispError
 from wisp_core.requests import PastRequest, Share
 from wisp_core.text import displayable, one_line
@@ -26,7 +28,7 @@ async def load_next(view: RequestView, source: ContextSource) -> None:
     except WispError as error:
         view.show(Carried(known.items, words=words_of(error.sentence()), alarm=True))
         return
-    filling = _fill(source, shares=shares, window=source.window)
+    filling = replace(_fill(source, shares=shares, window=source.window), source=source.window_source)
     view.show(Carried(items, measurement=measurement, filling=filling, recalled=recalled))
 
 

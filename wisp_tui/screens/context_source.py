@@ -47,6 +47,10 @@ class ContextSource(Protocol):
         """The model's window."""
 
     @property
+    def window_source(self) -> str:
+        """Where the window comes from, empty where it is unknown."""
+
+    @property
     def last_turn(self) -> int:
         """The number of the latest turn, 0 before the first."""
 
@@ -90,6 +94,12 @@ class OpenContext:
         """The model's window."""
         window = self._link.thread.window
         return window.tokens if window else None
+
+    @property
+    def window_source(self) -> str:
+        """Where the window comes from."""
+        window = self._link.thread.window
+        return window.source if window else ""
 
     @property
     def last_turn(self) -> int:

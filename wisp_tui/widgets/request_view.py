@@ -117,9 +117,10 @@ class RequestView(Vertical):
         words = ["1 entry" if count == 1 else f"{count:,} entries", f"{size:,} bytes"]
         if measured is not None:
             words.append(f"{about(measured.tokens, counted=measured.counted)} tokens")
-            window = carried.filling.window
+            window, source = carried.filling.window, carried.filling.source
             words.append(
                 f"{percent(measured.tokens / window, counted=measured.counted)} of {window:,}"
+                + (f" ({source})" if source else "")
                 if window
                 else "the window is not known yet"
             )

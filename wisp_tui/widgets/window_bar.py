@@ -46,13 +46,15 @@ OTHER = Look("?", "other", DIM)
 class Filling:
     """What the bar tells: the shares in the window's order, target and budget as shares of the `window` in tokens.
 
-    `window` is None where it is unknown; then the bar shows how the parts stand to each other.
+    `window` is None where it is unknown; then the bar shows how the parts stand to each other. `source` tells where it
+    comes from, where that is known.
     """
 
     shares: tuple[Share, ...] = ()
     window: int | None = None
     target: float = 0.60
     budget: float = 0.85
+    source: str = ""
 
 
 def bar(filling: Filling, width: int) -> Content:

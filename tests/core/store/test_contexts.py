@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from wisp_core.composer.compose import canonical_hash
 from wisp_core.errors import StorageError
 from wisp_core.records import Rendering
-from wisp_core.requests import Composition, Item, Measurement, Message, Role, ToolSchema, WireCall
+from wisp_core.requests import Composition, Item, Measurement, Message, Role, ToolSchema, Window, WireCall
 from wisp_core.store.contexts import Circumstances, write_context
 
 HOSTILE = "```\n# Forged\n````` \x1b[2J \u202e <script>\n| a | b |\n```text"
@@ -34,9 +34,9 @@ def composed(text="hello"):
     return Composition(items, messages, canonical_hash(messages), 3)
 
 
-def about(title="before condensing (budget)", *, tokens=1234, window=8192):
+def about(title="before condensing (budget)", *, tokens=1234):
     settings = {"references": True, "keep_turns": 4}
-    return Circumstances(title, "local/small", Measurement(tokens), window, settings, [SCHEMA])
+    return Circumstances(title, "local/small", Measurement(tokens), Window(8192, "error"), settings, [SCHEMA])
 
 
 def test_the_json_holds_the_request_so_exactly_that_its_hash_can_be_made_again(tmp_path):
@@ -62,6 +62,7 @@ def test_the_json_holds_the_request_so_exactly_that_its_hash_can_be_made_again(t
         (i.id, i.entry, i.kind, i.rendering.value, i.bytes, i.text) for i in composition.items
     ]
     assert (saved["tokens"], saved["counted"], saved["window"]) == (1234, False, 8192)
+    assert saved["windowSource"] == "error"
     assert (saved["time"], saved["title"]) == ("2026-01-02T03:04:05.678Z", "before condensing (budget)")
     assert saved["tools"] == [{"name": "read_file", "description": "Reads a file.", "parameters": SCHEMA.parameters}]
     assert saved["settings"] == {"references": True, "keep_turns": 4}
@@ -95,7 +96,7 @@ def test_the_page_holds_what_is_sent_in_fences_that_nothing_in_it_can_end(tmp_pa
 
 def test_a_page_says_what_is_estimated_and_what_is_unknown(tmp_path):
     page, _ = write_context(tmp_path, composed(), about=about())
-    assert "- tokens: ~1,234 of 8,192\n" in page.read_text()
+    assert "- tokens: ~1,234 of 8,192 (error)\n" in page.read_text()
     counted = Circumstances("next request", "m", Measurement(9, counted=True), None, {}, [])
     page, _ = write_context(tmp_path, composed(), about=counted)
     assert "- tokens: 9 of unknown\n" in page.read_text()

@@ -37,6 +37,7 @@ async def test_the_thread_knows_the_learnt_window_as_soon_as_its_turn_has_failed
         assert (await here.thread.preview()).window == LEARNT
         said = await Model().run("", Here(here.thread, here.wisp))
         assert "window 4,096 tokens (error)" in said.text
+        assert " of 4,096 (error)\n" in (await here.thread.save_context()).read_text()
 
 
 async def test_later_requests_are_measured_against_the_learnt_window(tmp_path):
