@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from wisp_core.errors import AuthenticationError, NoModelError, SettingsError
 from wisp_core.models.backend import ModelBackend, Server
 from wisp_core.models.discover import KEYS, WELL_KNOWN, Found, discover, ollama_key, ollama_url
+from wisp_core.models.profile import Profile
 from wisp_core.records import JsonObject
 from wisp_core.resources import read
 from wisp_core.settings import Endpoint, Known, Settings
@@ -167,7 +168,7 @@ def _open(
 
         return OllamaBackend(model, server, model=name, profile=OllamaProfile(window=window))
     from wisp_core.models.anthropic import AnthropicBackend  # off the start-up path: it loads httpx
-    from wisp_core.models.openai import ChatBackend, Profile  # off the start-up path: it loads httpx
+    from wisp_core.models.openai import ChatBackend  # off the start-up path: it loads httpx
     from wisp_core.models.responses import ResponsesBackend  # off the start-up path: it loads httpx
 
     kinds: Mapping[str, Callable[..., ModelBackend]]

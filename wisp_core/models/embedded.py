@@ -19,7 +19,8 @@ from pydantic import BaseModel
 from wisp_core.errors import CutStreamError, ModelError, NoModelError, UnreachableError
 from wisp_core.models.backend import Server
 from wisp_core.models.failures import quote
-from wisp_core.models.openai import ChatBackend, Profile
+from wisp_core.models.openai import ChatBackend
+from wisp_core.models.profile import Profile
 from wisp_core.records import JsonObject
 from wisp_core.requests import Capabilities, Message, ModelEvent, ModelRequest, PromptProgress, ToolSchema, Window
 from wisp_core.settings import Settings, Timeouts, home_path

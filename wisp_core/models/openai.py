@@ -17,8 +17,6 @@ from wisp_core.models.wire import read_chunk, read_count, write_messages, write_
 from wisp_core.records import JsonObject
 from wisp_core.requests import Capabilities, Message, ModelRequest, ToolSchema
 
-__all__ = ["ChatBackend", "Profile"]
-
 
 class ChatBackend(ServerBackend):
     """A `ModelBackend` over `/v1/chat/completions`."""

@@ -20,7 +20,7 @@ from wisp_core.errors import (
 )
 from wisp_core.models.backend import Server
 from wisp_core.models.catalogue import open_backend
-from wisp_core.models.openai import Profile
+from wisp_core.models.profile import Profile
 from wisp_core.models.responses import LEAST_OUTPUT, ResponsesBackend
 from wisp_core.records import Usage
 from wisp_core.requests import Message, ModelRequest, Role, TextDelta, WireCall
