@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from wisp_core.errors import BadRequestError
 from wisp_core.models.failures import failure, quote, report_of
-from wisp_core.models.wire import Chunk, read_count
+from wisp_core.models.wire import Chunk, parse_arguments, read_count
 from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, ToolSchema, WireCall
 from wisp_core.text import one_line, sound
@@ -92,7 +92,8 @@ def _text(text: str, *, cached: bool) -> JsonObject:
 
 
 def _write_call(call: WireCall) -> JsonObject:
-    return {"type": "tool_use", "id": call.id, "name": write_name(call.name), "input": _load(call.arguments)}
+    arguments = parse_arguments(call.arguments) or {}
+    return {"type": "tool_use", "id": call.id, "name": write_name(call.name), "input": arguments}
 
 
 def write_name(name: str) -> str:
@@ -102,15 +103,7 @@ def write_name(name: str) -> str:
 
 def calls_key(calls: Sequence[WireCall]) -> CallsKey:
     """Return what tells the calls of one answer from those of another, whatever ids they are given."""
-    return tuple((call.name, json.dumps(_load(call.arguments), sort_keys=True)) for call in calls)
-
-
-def _load(arguments: str) -> JsonObject:
-    try:
-        value = json.loads(sound(arguments))
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return tuple((call.name, json.dumps(parse_arguments(call.arguments) or {}, sort_keys=True)) for call in calls)
 
 
 def write_tools(tools: Sequence[ToolSchema]) -> list[JsonObject]:

@@ -1,11 +1,10 @@
 """The shapes of Ollama's own API: messages on the way out, lines and descriptions on the way in. Pure."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wisp_core.models.wire import LEAST_WINDOW, Chunk, read_count
+from wisp_core.models.wire import LEAST_WINDOW, Chunk, parse_arguments, read_count
 from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, WireCall
 from wisp_core.text import one_line, sound
@@ -37,11 +36,7 @@ def write_messages(messages: Sequence[Message]) -> list[JsonObject]:
 
 
 def _write_call(call: WireCall, at: int) -> JsonObject:
-    try:
-        arguments = json.loads(sound(call.arguments))
-    except (ValueError, RecursionError):
-        arguments = {}
-    arguments = arguments if isinstance(arguments, dict) else {}
+    arguments = parse_arguments(call.arguments) or {}
     return {"id": call.id, "function": {"index": at, "name": sound(call.name), "arguments": arguments}}
 
 

@@ -1,13 +1,12 @@
 """The shapes of OpenAI's Responses API: items on the way out, events on the way in. Pure."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from wisp_core.errors import BadRequestError
 from wisp_core.models.anthropic_wire import write_name
 from wisp_core.models.failures import failure, report_of
-from wisp_core.models.wire import Chunk, read_count
+from wisp_core.models.wire import Chunk, read_count, write_arguments
 from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, ToolSchema, WireCall
 from wisp_core.text import one_line, sound
@@ -40,13 +39,8 @@ def write_input(messages: Sequence[Message]) -> list[JsonObject]:
 
 
 def _write_call(call: WireCall) -> JsonObject:
-    arguments = sound(call.arguments)
-    try:
-        whole = isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        whole = False
-    name = write_name(call.name)
-    return {"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments if whole else "{}"}
+    name, arguments = write_name(call.name), write_arguments(call)
+    return {"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments}
 
 
 def write_tools(tools: Sequence[ToolSchema]) -> list[JsonObject]:

@@ -53,13 +53,23 @@ def write_tools(tools: Sequence[ToolSchema]) -> list[JsonObject]:
 
 
 def _write_call(call: WireCall) -> JsonObject:
-    arguments = sound(call.arguments)
-    try:
-        whole = isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        whole = False
-    function = {"name": sound(call.name), "arguments": arguments if whole else "{}"}
+    function = {"name": sound(call.name), "arguments": write_arguments(call)}
     return {"id": call.id, "type": "function", "function": function}
+
+
+def write_arguments(call: WireCall) -> str:
+    """Return the arguments of a call as the model gave them; what is no object never goes out."""
+    arguments = sound(call.arguments)
+    return "{}" if parse_arguments(arguments) is None else arguments
+
+
+def parse_arguments(arguments: str) -> JsonObject | None:
+    """Return the arguments of a call as an object, None where they are none."""
+    try:
+        value = json.loads(sound(arguments))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 @dataclass(frozen=True, slots=True)
