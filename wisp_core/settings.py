@@ -135,6 +135,7 @@ class Embedded(Section):
     """The embedded model: `threads` None for cores less one, `batch` in tokens, `cache_mib` of saved prompts.
 
     So small a model repeats itself for ever at the server's own sampling; `most_output` in tokens bounds what is left.
+    With `tools` it calls them as well as it can, after a request of their own that chooses one.
     """
 
     window: int = Field(8192, ge=512, le=8192)
@@ -144,6 +145,7 @@ class Embedded(Section):
     temperature: float = Field(0.2, ge=0, le=2)
     repeat_penalty: float = Field(1.1, gt=0, le=2)
     most_output: int = Field(1024, ge=1)
+    tools: bool = False
 
 
 class Endpoint(Section):
@@ -375,9 +377,10 @@ def _explain(error: ValidationError, path: Path) -> SettingsError:
         hint = f"did you mean `{near[0]}`?" if near else "no setting is named like it"
         return SettingsError(f"{path}: unknown setting `{key}`", hint)
     expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return SettingsError(
-        f"{where}: `{key}` is wrong: expected {expected}, found {json.dumps(first['input'], default=str)[:80]}"
-    )
+    # What stands under an endpoint may hold a password or a key.
+    hidden = key.startswith("endpoints.")
+    found = "something else" if hidden else json.dumps(first["input"], default=str)[:80]
+    return SettingsError(f"{where}: `{key}` is wrong: expected {expected}, found {found}")
 
 
 def _known(model: type[BaseModel], prefix: str = "") -> list[str]:

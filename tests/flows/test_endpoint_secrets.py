@@ -110,6 +110,17 @@ async def test_doctor_and_the_list_of_models_show_none_though_the_server_repeats
             assert found_in(ran.out.encode() + ran.err.encode()) == []
 
 
+@pytest.mark.parametrize(
+    "endpoint", [f"http://{USER}:{WRITTEN}@h/v1", {"url": [WRITTEN]}, {"url": "http://h", "headers": f"X-Gate: {GATE}"}]
+)
+def test_an_endpoint_that_is_configured_wrongly_is_told_by_its_key_and_not_by_its_value(chat: Chat, endpoint: Any):
+    chat.configure(endpoints={"own": endpoint})
+    for ran in (chat.run(typed="hello\n"), chat.wisp("doctor")):
+        assert "`endpoints.own" in ran.out + ran.err
+        assert "found something else" in ran.out + ran.err
+        assert found_in(ran.out.encode() + ran.err.encode()) == []
+
+
 async def test_a_plain_header_and_a_short_one_leave_the_conversation_as_it_is(chat: Chat):
     async with FakeProvider() as own:
         own.answer("text/plain it is, for team 7")
