@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from textual import events
 from textual.app import App
 from textual.binding import Binding
 from textual.screen import Screen
@@ -19,9 +18,9 @@ from wisp_core.crash import explain
 from wisp_core.text import displayable
 from wisp_tui.commands import Palette
 from wisp_tui.ending import SIGNAL_STATUS, end_on
+from wisp_tui.in_order import InOrder
 from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.start import Start, StartScreen
-from wisp_tui.widgets.line_input import LineInput
 from wisp_tui.widgets.prompt import Prompt
 
 AGAIN_SECONDS = 2.0  # in which a second Ctrl-C leaves
@@ -60,7 +59,7 @@ THEMES = (
 )
 
 
-class WispApp(App[None]):
+class WispApp(InOrder):
     """wisp-tui; `parting` is what to say on the terminal once it is restored."""
 
     CSS_PATH = Path(__file__).parent / "styles" / "app.tcss"
@@ -82,7 +81,6 @@ class WispApp(App[None]):
         self._leaving = False
         self._ending: asyncio.Task[None] | None = None
         self.parting = ""
-        self._early: list[events.Event] | None = []  # what was typed before the input was there; None from then on
 
     @property
     def broken(self) -> bool:
@@ -98,25 +96,9 @@ class WispApp(App[None]):
         if not self.is_headless:
             end_on((signal.SIGTERM, signal.SIGHUP), self._end_by, within=CLOSE_SECONDS + 1)
 
-    async def on_event(self, event: events.Event) -> None:
-        """Hold what is typed until the input is there; Textual would drop it."""
-        if self._early is not None and isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            self._early.append(event)
-        else:
-            await super().on_event(event)
-
-    def on_key(self, event: events.Key) -> None:
-        """Give a line what was typed right behind the key that opened it, and went where the focus was before."""
-        line = self.focused
-        if event.is_printable and isinstance(line, LineInput | Prompt):
-            event.prevent_default()
-            line.take(event)
-
-    async def on_input_ready(self) -> None:
-        """Hand on what was typed too early, in its order."""
-        early, self._early = self._early, None
-        for event in early or ():
-            await super().on_event(event)
+    def on_input_ready(self) -> None:
+        """Take what was typed too early, and what is typed from now on."""
+        self.take_keys()
 
     def on_painted(self) -> None:
         """Load the rest beside the input."""
@@ -127,9 +109,9 @@ class WispApp(App[None]):
         loaded = await asyncio.to_thread(importlib.import_module, "wisp_tui.screens.conversation")
         first = self.screen
         if isinstance(first, StartScreen):
-            self._early = []
+            await self.hold_keys()
             # On top of it and not in its place: Textual cannot take the first screen away.
-            draft, sent = await first.hand_over()
+            draft, sent = first.hand_over()
             await self.push_screen(loaded.ConversationScreen(self._start, draft=draft, sent=sent))
             await first.remove_children()
 

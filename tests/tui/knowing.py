@@ -215,7 +215,7 @@ class Over(WispApp):
         super().__init__(Start(cwd=Path()))
         self.shows = screen
         self.result: object = "nothing yet"
-        self._early = None
+        self.take_keys()
         self.theme = theme
 
     def get_default_screen(self) -> Screen[None]:

@@ -31,7 +31,7 @@ class Over(WispApp):
 
     def __init__(self, told: Told, view: str) -> None:
         super().__init__(Start())
-        self._early = None
+        self.take_keys()
         self._panel = (told, view)
 
     def get_default_screen(self) -> Screen[None]:
@@ -47,10 +47,10 @@ class PosedBeside(Posed):
     def _begin(self) -> None:
         super()._begin()
         self.panel.ask(None)
-        self.show_context()
+        self.call_later(self.show_context)
 
-    def action_context(self) -> None:
-        self.show_context()
+    async def action_context(self) -> None:
+        await self.show_context()
 
     def context_source(self) -> ContextSource:
         return self.told

@@ -4,15 +4,16 @@ from typing import Any
 
 import pytest
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 
 from tests.tui.face import press_at, until
+from wisp_tui.in_order import InOrder
 from wisp_tui.widgets.input_box import InputBox
 from wisp_tui.widgets.recall import Draft
 from wisp_tui.widgets.suggestions import Suggestions
 
 
-class Host(App[None]):
+class Host(InOrder):
     """An app with nothing but the input."""
 
     def __init__(self) -> None:
@@ -25,6 +26,7 @@ class Host(App[None]):
 
     def on_mount(self) -> None:
         self.box.prompt.focus()
+        self.take_keys()
         self.box.commands = [("help", "list the commands"), ("model", "[NAME]  the model"), ("mode", "the mode")]
 
     @property

@@ -38,7 +38,7 @@ async def test_a_screen_that_is_closed_while_it_is_put_together_breaks_nothing(t
 
 async def test_it_can_be_left_while_the_panel_reads(tmp_path: Path) -> None:
     async with conversation(script(tmp_path, {"text": "Yes."}), size=(160, 40)) as (pilot, screen):
-        screen.action_context()
+        await pilot.press("ctrl+t")
         await pilot.pause()
         screen.renew_context()
         await asyncio.sleep(0)

@@ -72,7 +72,7 @@ class Picking(WispApp):
         super().__init__(Start())
         self.shelf = shelf
         self.chosen: Any = "nothing yet"
-        self._early = None
+        self.take_keys()
 
     def get_default_screen(self) -> Screen[None]:
         return Screen()

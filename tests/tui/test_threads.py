@@ -37,7 +37,7 @@ class Listing(WispApp):
         super().__init__(Start())
         self.shelf = shelf
         self.wish: Any = "nothing yet"
-        self._early = None
+        self.take_keys()
 
     def get_default_screen(self) -> Screen[None]:
         return Screen()

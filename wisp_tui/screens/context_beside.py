@@ -36,12 +36,12 @@ class ContextBeside(Screen[None]):
         """Return where the panel has its figures from."""
         return OpenContext(self.link, self._draft)
 
-    def action_context(self) -> None:
+    async def action_context(self) -> None:
         """Show what the model carries, once there is a conversation."""
         if self.link.opened:
-            self.show_context()
+            await self.show_context()
 
-    def show_context(self) -> None:
+    async def show_context(self) -> None:
         """Open the panel; where it is open beside the conversation, the keys change sides."""
         beside = self.query(ContextPanel)
         if beside and self.focused is not None and beside.first() in self.focused.ancestors:
@@ -49,14 +49,14 @@ class ContextBeside(Screen[None]):
         elif beside:
             beside.first().focus()
         elif self.size.width >= BESIDE_CELLS:
-            self.mount(ContextPanel(self.context_source(), expand=self.show_text))
+            await self.mount(ContextPanel(self.context_source(), expand=self.show_text))
         else:
             self._show_context_over("next")
 
-    def on_context_panel_closed(self, event: ContextPanel.Closed) -> None:
+    async def on_context_panel_closed(self, event: ContextPanel.Closed) -> None:
         """Take the panel away."""
         event.stop()
-        self.query(ContextPanel).remove()
+        await self.query(ContextPanel).remove()
         self.box.prompt.focus()
 
     async def on_resize(self, event: events.Resize) -> None:

@@ -21,6 +21,7 @@ class Drafts:
         self._opening = asyncio.Lock()
         self._key = ""
         self._aside = Draft()
+        self._early: list[Draft] = []  # sent before there was a store
 
     async def open(self, wisp: "Wisp", key: str) -> None:
         """Fill the input and what is behind it from the store, once; what was typed meanwhile stays."""
@@ -28,6 +29,8 @@ class Drafts:
             if self._wisp is None:
                 await self._fill(wisp, key)
                 self._wisp, self._key = wisp, key
+                for draft in self._early:
+                    await wisp.desk.history_add(draft.written())
 
     async def _fill(self, wisp: "Wisp", key: str) -> None:
         self._box.recall.fill(await wisp.desk.history(HISTORY))
@@ -54,6 +57,8 @@ class Drafts:
     async def sent(self, draft: Draft) -> None:
         """Remember what was sent."""
         self._aside = Draft()
-        if self._wisp is not None:
+        if self._wisp is None:
+            self._early.append(draft)
+        else:
             await self._wisp.desk.history_add(draft.written())
             await self.save()

@@ -1,6 +1,5 @@
 """What is painted first: an input that takes what is typed while everything else is still being loaded."""
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,10 +54,6 @@ class StartScreen(Screen[None]):
         event.stop()
         self._sent.append(event.draft)
 
-    async def hand_over(self) -> tuple[Draft, list[Draft]]:
-        """Return the draft and what was sent, once every key that came here has been taken."""
-        taken, box = asyncio.Event(), self.query_one(InputBox)
-        # The way that a key and what it sends take: the input, its box, the screen.
-        box.prompt.call_later(lambda: box.call_later(lambda: self.call_later(taken.set)))
-        await taken.wait()
-        return box.prompt.draft, self._sent
+    def hand_over(self) -> tuple[Draft, list[Draft]]:
+        """Return the draft and what was sent."""
+        return self.query_one(InputBox).prompt.draft, self._sent

@@ -95,8 +95,10 @@ class ThreadsScreen(ThreadsState):
         if self.focused is self.words:
             self.rows.action_move(step)
 
-    def action_resume(self) -> None:
-        """Go on in what the cursor is on."""
+    async def action_resume(self) -> None:
+        """Go on in what the cursor is on; words that were not looked for yet are looked for first."""
+        if self._waiting is not None:
+            await self._look()
         item = self._item()
         wish = item.resumed() if item is not None else None
         if wish is not None:
@@ -154,9 +156,9 @@ class ThreadsScreen(ThreadsState):
         self.action_keep_title()
         await self._do(self._rename, self._renamed, event.value)
 
-    def on_row_list_chosen(self) -> None:
+    async def on_row_list_chosen(self) -> None:
         """Go on in the row that was clicked."""
-        self.action_resume()
+        await self.action_resume()
 
     def on_row_list_moved(self) -> None:
         """Say more of the row that the cursor is on."""
@@ -167,6 +169,12 @@ class ThreadsScreen(ThreadsState):
 
     @work(group="list", exclusive=True)
     async def _list(self) -> None:
+        await self._look()
+
+    async def _look(self) -> None:
+        if self._waiting is not None:
+            self._waiting.stop()
+            self._waiting = None
         try:
             await self.show_found()
         except WispError as error:

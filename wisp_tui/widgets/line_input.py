@@ -1,7 +1,5 @@
 """A one-line input whose pasted text is made displayable first."""
 
-from typing import Self
-
 from textual import events
 from textual.widgets import Input
 
@@ -17,15 +15,6 @@ class LineInput(Input):
 
     def __init__(self, placeholder: str = "", *, id: str | None = None) -> None:
         super().__init__(placeholder=placeholder, compact=True, max_length=MOST_CHARACTERS, id=id)
-
-    def focus(self, scroll_visible: bool = True) -> Self:  # signature of Textual
-        """Take the keys now; Textual waits with it, and what is typed meanwhile would be keys of what had them."""
-        self.screen.set_focus(self, scroll_visible=scroll_visible)
-        return self
-
-    def take(self, event: events.Key) -> None:
-        """Type a key that was pressed where it means nothing."""
-        self.insert_text_at_cursor(event.character or "")
 
     def _on_paste(self, event: events.Paste) -> None:
         event.stop()

@@ -1,11 +1,10 @@
-"""The input: many lines, long pastes as labels that cannot be broken, and Enter that tells typing from pasting."""
+"""The input: many lines, long pastes as labels that cannot be broken, and Enter that sends."""
 
 from collections.abc import Callable
 
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
-from textual.timer import Timer
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 
@@ -13,8 +12,6 @@ from wisp_core.text import displayable
 from wisp_tui.widgets.pastes import Pastes
 from wisp_tui.widgets.recall import Draft
 
-BURST_GAP = 0.030  # seconds: keys closer than this come from a paste or a program, not from fingers
-BURST_KEYS = 3  # keys: a run this long is a burst
 CHORD_SECONDS = 2.0  # how long Ctrl-X waits for its second key
 WHOLE_LINES = 200  # lines: a draft that was put here and is longer stands as a label
 WHOLE_CHARACTERS = 20_000  # characters: likewise
@@ -38,6 +35,9 @@ class Prompt(TextArea):
         Binding("tab", "complete", "Complete", id="prompt.complete", show=False),
         Binding("ctrl+x", "chord", "Cut, or with Ctrl-E the editor", show=False),
         Binding("end,ctrl+e", "end", "End of line", show=False),
+        Binding("alt+b", "cursor_word_left", "A word back", show=False),
+        Binding("alt+f", "cursor_word_right", "A word on", show=False),
+        Binding("alt+d", "delete_word_right", "Delete a word", show=False),
     ]
 
     class Submitted(Message):
@@ -67,10 +67,7 @@ class Prompt(TextArea):
         self._literal = False  # the first character of the text means only itself
         self._pasted = False  # some draft since the last `put` did
         self._pasting = False
-        self._last_key = float("-inf")
-        self._burst = 0
-        self._burst_broke = False
-        self._pending: Timer | None = None
+        self._last_key = events.Key("", None)
         self._chord_until = 0.0
         self.typed_at = float("-inf")  # seconds: when a key or a paste last went into the draft
 
@@ -122,13 +119,9 @@ class Prompt(TextArea):
         self._literal |= self._pasted
 
     def action_submit(self) -> None:
-        """Send, unless this Enter is in the middle of text that arrives all at once."""
-        if self._burst < BURST_KEYS:
-            self._send()
-        elif self._burst_broke:
-            self.insert("\n")
-        else:
-            self._pending = self.set_timer(BURST_GAP, self._send)
+        """Send, unless a backslash before Enter breaks the line."""
+        if self._last_key.key != "enter" or not break_at_backslash(self):
+            self.post_message(self.Submitted(self.draft))
 
     def action_newline(self) -> None:
         """Break the line."""
@@ -157,53 +150,31 @@ class Prompt(TextArea):
         if self.selected_text:
             self.action_cut()
         else:
-            self._chord_until = self._last_key + CHORD_SECONDS
+            self._chord_until = self._last_key.time + CHORD_SECONDS
 
     def action_end(self) -> None:
         """Go to the end of the line; after Ctrl-X, into the editor."""
-        if self._last_key < self._chord_until:
+        if self._last_key.time < self._chord_until:
             self._chord_until = 0.0
             self.post_message(self.EditorWanted())
         else:
             self.action_cursor_line_end()
 
     async def _on_key(self, event: events.Key) -> None:
-        near = event.time - self._last_key < BURST_GAP
-        self._last_key = event.time
+        self._last_key = event
         if self._gate(event):
             event.stop()
             event.prevent_default()
             return
-        self._burst = self._burst + 1 if near else 0
-        if not near:
-            self._burst_broke = False
-        self._settle_enter(near)
         if event.is_printable or event.key in {"backspace", "delete", "enter", "ctrl+j"}:
             self.typed_at = event.time
-        if not event.is_printable or event.key == "enter":
-            await self._act_at_once(event)
-
-    async def _act_at_once(self, event: events.Key) -> None:
-        """Send or break the line before the next key is read: a binding runs too late for keys that come at once."""
-        if event.key == "enter":
-            event.prevent_default()  # the text area would break the line, whatever the key is bound to
-        active = self.screen.active_bindings.get(event.key)
-        if active is None or active.node is not self or active.binding.action not in {"submit", "newline"}:
-            return
-        event.stop()
-        event.prevent_default()
-        if event.key == "enter" and break_at_backslash(self):
-            return
-        if active.binding.action == "submit":
-            self.action_submit()
-        else:
-            self.action_newline()
+        if event.key == "enter" or event.key.startswith("alt+"):
+            event.prevent_default()  # the text area would type them, whatever they are bound to
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
         self.typed_at = event.time
-        self._burst = 0
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         if not text:
             return
@@ -216,18 +187,6 @@ class Prompt(TextArea):
         if result is not None:
             self.move_cursor(result.end_location)
             self.focus()
-
-    def _settle_enter(self, near: bool) -> None:
-        """Make the Enter that waits a line break, when more text follows it at once."""
-        if self._pending is not None and near:
-            self._pending.stop()
-            self.insert("\n")
-            self._burst_broke = True
-        self._pending = None
-
-    def _send(self) -> None:
-        self._pending = None
-        self.post_message(self.Submitted(self.draft))
 
 
 def outside(place: tuple[int, int], spans: list[tuple[int, int]], *, later: bool) -> tuple[int, int]:
