@@ -1,18 +1,29 @@
 """The next request as it would go out now: what it carries, how large it is, and what fills the window."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wisp_core.composer.compose import compose
 from wisp_core.composer.estimate import wire_bytes
 from wisp_core.composer.instructions import renew, stack
 from wisp_core.composer.shares import shares
 from wisp_core.condensing.drop import headroom
-from wisp_core.records import Entry, EntryKind, InstructionsContent, Report, ThreadRecord
+from wisp_core.records import (
+    CallContent,
+    Entry,
+    EntryKind,
+    InstructionsContent,
+    OutputContent,
+    Report,
+    ThreadRecord,
+)
 from wisp_core.requests import NO_BLOCKS, Blocks, Composition, Measurement, Recalled, Share, ToolSchema, Window
 from wisp_core.settings import Context, Settings
 from wisp_core.turn.measuring import measure_sent
 from wisp_core.turn.presenting import find_references
 from wisp_core.turn.protocols import Backend, Toolbox
+
+RUNNING = "[it runs now; its output will stand here]"
+"""What stands for the output of a call that has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +79,7 @@ def preview(
     coming = find_references(record, toolbox, turn=turn) if context.references else []
     return Preview(
         composition=compose(
-            record,
+            _awaiting(record),
             context,
             instructions=renewed,
             references={reference.entry: reference.text for reference in coming},
@@ -90,3 +101,20 @@ def _unborn(record: ThreadRecord, settings: Settings) -> ThreadRecord:
     content = InstructionsContent(stack(record.mode, settings.instructions))
     entry = Entry(1, "instructions", EntryKind.INSTRUCTIONS, 0, "", content)
     return ThreadRecord(record.id, mode=record.mode, instructions=(content,), entries={1: entry}, active=[1])
+
+
+def _awaiting(record: ThreadRecord) -> ThreadRecord:
+    """Return the record with a stand-in for what each running call will give; without one it counts as cut off."""
+    running = record.open_turn()
+    if running is None:
+        return record
+    entries = [entry for entry in record.active_entries() if entry.turn == running.number]
+    done = {entry.content.call for entry in entries if isinstance(entry.content, OutputContent)}
+    coming: dict[int, Entry] = {}
+    for entry in entries:
+        call = entry.content
+        if isinstance(call, CallContent) and entry.wire_id not in done:
+            number = max(record.entries) + len(coming) + 1
+            output = OutputContent(entry.wire_id, call.tool, RUNNING)
+            coming[number] = replace(entry, id=number, kind=EntryKind.TOOL_OUTPUT, content=output)
+    return replace(record, entries=record.entries | coming, active=[*record.active, *coming])
