@@ -1,7 +1,13 @@
-"""What is done to text from outside: made sound, split into lines, cut at characters, made displayable. Pure."""
+"""What is done to text from outside: made sound, read as JSON, split into lines, cut, made displayable. Pure."""
 
+import json
+import math
 import re
 import unicodedata
+from typing import Any
+
+MOST_NESTED = 64
+"""JSON from outside may have this many levels; some servers refuse a request with 128."""
 
 _UNSOUND = re.compile("[\x00\ud800-\udfff]")
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -22,6 +28,71 @@ def sound(text: str) -> str:
 def decode(data: bytes) -> str:
     """Return bytes from outside as sound text, invalid UTF-8 as U+FFFD."""
     return sound(data.decode("utf-8", "replace"))
+
+
+def load_json(text: str, *, strict: bool = True) -> Any:
+    """Return the JSON value of a text, one that any server takes and reads alike; not `strict` takes raw controls.
+
+    Python's own reader also takes NaN, numbers beyond any other reader's, and an object's key twice.
+
+    Raises:
+        ValueError: it is no such JSON.
+    """
+    try:
+        value = json.loads(
+            text,
+            strict=strict,
+            parse_int=_whole,
+            parse_float=_real,
+            parse_constant=_constant,
+            object_pairs_hook=_object,
+        )
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    _bound(value, MOST_NESTED)
+    return value
+
+
+def load_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object that a text is, as `load_json` reads it; None where it is none."""
+    try:
+        value = load_json(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _real(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number too large")
+    return number
+
+
+def _whole(digits: str) -> int:
+    _real(digits)
+    return int(digits)
+
+
+def _constant(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return value
+
+
+def _bound(value: Any, levels: int) -> None:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    if inner is None:
+        return
+    if levels == 0:
+        raise ValueError("nested too deeply")
+    for one in inner:
+        _bound(one, levels - 1)
 
 
 def split_lines(text: str) -> list[str]:

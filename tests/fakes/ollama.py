@@ -16,14 +16,15 @@
   awaited, with the reader, instead of an answer of `/api/generate`. `stalls` maps a path to what is awaited, with the
   reader, before it is answered.
 
-It refuses with 400, and keeps in `refused`, what a real one refuses or silently passes over: unknown keys, wrong types,
-unknown roles, images, results without a tool's name, arguments that are no object, a window out of bounds.
+It refuses with 400, and keeps in `refused`, what a real one refuses or silently passes over: a body that only Python
+takes for JSON, unknown keys, wrong types, unknown roles, images, results without a tool's name, arguments that are no
+object, a window out of bounds.
 """
 
 import json
 
 from tests.fakes.ollama_rules import find_wrong
-from tests.fakes.provider import FakeProvider, Planned, Seen
+from tests.fakes.provider import FakeProvider, Planned, Seen, read_json
 
 JSON = {"content-type": "application/json; charset=utf-8"}
 CREATED = "2026-08-21T18:48:22.123456789Z"
@@ -86,7 +87,10 @@ class FakeOllama(FakeProvider):
         }
         data = await reader.readexactly(int(headers.get("content-length", 0)))
         self.paths.append(path)
-        body = json.loads(data) if data else {}
+        try:
+            body = read_json(data) if data else {}
+        except ValueError as error:
+            return await self._refuse_body(writer, error)
         self.asked.append((path, body))
         if path in self.stalls:
             await self.stalls[path](reader)

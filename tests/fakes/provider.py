@@ -21,12 +21,15 @@
   `hold` (an asyncio.Event) is waited for before the first part of an answer. `go_down` and `come_up` again.
   `drops` many chat requests find their connection closed instead of an answer.
 
-It refuses with 400: unknown keys, null or empty messages, a wrong order of roles, orphan calls and results, repeated
-call ids, calls whose arguments are no JSON object, a system message that is not the first.
+It refuses with 400: a body that only Python takes for JSON, unknown keys, null or empty messages, a wrong order of
+roles, orphan calls and results, repeated or long call ids, names outside the pattern, calls whose arguments are no JSON
+object, a system message that is not the first.
 """
 
 import asyncio
 import json
+import math
+import re
 from dataclasses import dataclass, field
 
 TOP = {
@@ -45,6 +48,10 @@ BEFORE = {
     "assistant": {"user", "tool"},
     "tool": {"assistant", "tool"},
 }
+
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+LONGEST_ID = 40
 
 
 @dataclass
@@ -163,6 +170,10 @@ class FakeProvider:
         method, path, _ = first.split(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
         data = await reader.readexactly(int(headers.get("content-length", 0)))
+        try:
+            asked = read_json(data) if data else {}
+        except ValueError as error:
+            return await self._refuse_body(writer, error)
         if path.startswith("http://"):
             # It is asked as a proxy.
             self.proxied.append(path)
@@ -172,7 +183,7 @@ class FakeProvider:
             self.drops -= 1
             return False
         if path == "/v1/chat/completions" and method == "POST":
-            return await self._chat(reader, writer, seen=Seen(path, headers, json.loads(data)))
+            return await self._chat(reader, writer, seen=Seen(path, headers, asked))
         known = {
             "/props": self.props,
             "/v1/models": self.models,
@@ -180,12 +191,18 @@ class FakeProvider:
         }
         value = known.get(path)
         if callable(value):
-            value = value(json.loads(data))
+            value = value(asked)
         status = 404 if value is None else 200
         if self.busy:
             value, status = {"error": {"message": "Loading model", "code": 503}}, 503
         body = {"error": {"message": "not found", "code": 404}} if value is None else value
         await self._plain(writer, Planned([json.dumps(body).encode()], status, {"content-type": "application/json"}))
+        return True
+
+    async def _refuse_body(self, writer, error):
+        self.refused.append(str(error))
+        data = json.dumps({"error": f"the body is no JSON: {error}"}).encode()
+        await self._plain(writer, Planned([data], 400, {"content-type": "application/json"}))
         return True
 
     async def _chat(self, reader, writer, *, seen):
@@ -239,6 +256,23 @@ class FakeProvider:
 def _head(status, headers):
     lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in headers.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def read_json(text):
+    """Return the JSON value of a text as servers in Go or C++ read it: no constants, no number beyond a double."""
+    return json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+
+
+def _refuse(word):
+    raise ValueError(f"{word} is no JSON")
+
+
+def _finite(digits):
+    return float(digits) if math.isfinite(float(digits)) else _refuse(digits[:20])
+
+
+def _whole(digits):
+    return int(digits) if math.isfinite(float(digits)) else _refuse(digits[:20])
 
 
 def delta(**fields):
@@ -317,8 +351,8 @@ def _message(message, before):
     content = message.get("content")
     if ("content" in message or not calls) and (not isinstance(content, str) or not content.strip()):
         return "null or empty content"
-    if role == "tool" and not message.get("tool_call_id"):
-        return "no tool_call_id"
+    if role == "tool" and not 0 < len(message.get("tool_call_id", "")) <= LONGEST_ID:
+        return f"no tool_call_id, or one over {LONGEST_ID} characters"
     return next((wrong for call in calls or () if (wrong := _call(call))), "")
 
 
@@ -326,10 +360,12 @@ def _call(call):
     function = call.get("function")
     if set(call) != {"id", "type", "function"} or call["type"] != "function" or not call["id"]:
         return "a call needs id, type and function"
-    if set(function) != {"name", "arguments"} or not function["name"]:
-        return "a function needs name and arguments"
+    if len(call["id"]) > LONGEST_ID:
+        return f"string too long: a call's id has at most {LONGEST_ID} characters"
+    if set(function) != {"name", "arguments"} or not NAME.fullmatch(function["name"]):
+        return f"a function needs arguments, and a name that matches {NAME.pattern}"
     try:
-        whole = isinstance(json.loads(function["arguments"]), dict)
+        whole = isinstance(read_json(function["arguments"]), dict)
     except (TypeError, ValueError):
         whole = False
     return "" if whole else "arguments are no JSON object"

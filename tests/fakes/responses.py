@@ -17,6 +17,7 @@ that is none; and it refuses to be used as a store.
 import json
 import re
 
+from tests.fakes.provider import read_json
 from tests.fakes.streaming import FakeStreaming
 
 TOP = {
@@ -209,7 +210,7 @@ def _item(item, kind, *, waiting):
         waiting.remove(item["call_id"])
         return "" if item["output"] else "empty output"
     try:
-        whole = isinstance(json.loads(item["arguments"]), dict)
+        whole = isinstance(read_json(item["arguments"]), dict)
     except ValueError:
         whole = False
     return "" if whole and NAME.fullmatch(item["name"]) else "arguments are no JSON object, or a wrong name"

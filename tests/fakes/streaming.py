@@ -2,7 +2,7 @@
 
 import json
 
-from tests.fakes.provider import FakeProvider, Planned, Seen
+from tests.fakes.provider import FakeProvider, Planned, Seen, read_json
 
 JSON = {"content-type": "application/json"}
 EVENTS = {"content-type": "text/event-stream; charset=utf-8"}
@@ -45,7 +45,11 @@ class FakeStreaming(FakeProvider):
             if self.drops:
                 self.drops -= 1
                 return False
-            return await self._reply(reader, writer, seen=Seen(path, headers, json.loads(data)))
+            try:
+                asked = read_json(data)
+            except ValueError as error:
+                return await self._refuse_body(writer, error)
+            return await self._reply(reader, writer, seen=Seen(path, headers, asked))
         known = self.models if path == "/v1/models" else None
         body = {"error": {"message": "not found"}} if known is None else known
         await self._plain(writer, Planned([json.dumps(body).encode()], 404 if known is None else 200, JSON))

@@ -1,6 +1,5 @@
 """Extracts facts from a turn's tool calls and the person's commands, without a model. Pure."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from wisp_core.facts.assertion import Assertion, Source
@@ -9,6 +8,7 @@ from wisp_core.facts.rules.found import Found, flat
 from wisp_core.facts.rules.registry import COMMAND_RULES, TOOL_RULES
 from wisp_core.facts.rules.run import Run, read_runs
 from wisp_core.records import CallContent, CommandContent, Entry, EntryState, JsonObject, OutputContent
+from wisp_core.text import load_object
 
 # How many facts a turn may give (F13).
 MOST_FACTS = 12
@@ -92,11 +92,7 @@ def _own_text(text: str) -> str:
 
 
 def _arguments(call: CallContent) -> JsonObject:
-    try:
-        arguments = json.loads(call.arguments)
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}
+    return load_object(call.arguments) or {}
 
 
 def _assertion(found: Found, entry: Entry, *, source: Source, tool: str = "") -> Assertion:

@@ -14,7 +14,6 @@ from wisp_core.models.anthropic_wire import (
     MessageReader,
     calls_key,
     write_messages,
-    write_name,
     write_system,
     write_tools,
 )
@@ -24,6 +23,7 @@ from wisp_core.models.profile import Profile
 from wisp_core.models.refusals import TOOLS, find_refused
 from wisp_core.models.server_backend import ServerBackend
 from wisp_core.models.server_model import ServerModel
+from wisp_core.models.wire import write_name
 from wisp_core.records import JsonObject
 from wisp_core.requests import CallRequested, Message, ModelEvent, ModelRequest, Role, ToolSchema, WireCall
 

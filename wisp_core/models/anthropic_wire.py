@@ -1,19 +1,15 @@
 """The shapes of Anthropic's Messages API: messages on the way out, events on the way in. Pure."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from wisp_core.errors import BadRequestError
 from wisp_core.models.failures import failure, quote, report_of
-from wisp_core.models.wire import Chunk, parse_arguments, read_count
+from wisp_core.models.wire import Chunk, read_arguments, read_count, write_name
 from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, ToolSchema, WireCall
 from wisp_core.text import one_line, sound
-
-NAME_LENGTH = 64
-"""A called tool's name goes back in this many characters at most."""
 
 CACHED = {"type": "ephemeral"}
 """What marks the end of a part that the server keeps for the requests to come."""
@@ -92,18 +88,12 @@ def _text(text: str, *, cached: bool) -> JsonObject:
 
 
 def _write_call(call: WireCall) -> JsonObject:
-    arguments = parse_arguments(call.arguments) or {}
-    return {"type": "tool_use", "id": call.id, "name": write_name(call.name), "input": arguments}
-
-
-def write_name(name: str) -> str:
-    """Return a called tool's name, which may be of the model's own making, in the characters that a server takes."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:NAME_LENGTH] or "unnamed"
+    return {"type": "tool_use", "id": call.id, "name": write_name(call.name), "input": read_arguments(call)}
 
 
 def calls_key(calls: Sequence[WireCall]) -> CallsKey:
     """Return what tells the calls of one answer from those of another, whatever ids they are given."""
-    return tuple((call.name, json.dumps(parse_arguments(call.arguments) or {}, sort_keys=True)) for call in calls)
+    return tuple((call.name, json.dumps(read_arguments(call), sort_keys=True)) for call in calls)
 
 
 def write_tools(tools: Sequence[ToolSchema]) -> list[JsonObject]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from wisp_core.models.wire import write_text
 from wisp_core.requests import CallRequested
-from wisp_core.text import sound
+from wisp_core.text import load_json, load_object, sound
 
 MAX_PRINTED_CHARACTERS = 64 * 1024
 """A reply longer than this is no printed call and is not held back further."""
@@ -20,7 +21,7 @@ class _Call:
     arguments: str = ""
 
     def whole(self) -> bool:
-        return isinstance(_load(self.arguments), dict)
+        return load_object(self.arguments) is not None
 
 
 @dataclass(slots=True)
@@ -66,7 +67,7 @@ class CallAssembly:
         if isinstance(arguments, str):
             call.arguments += arguments
         elif arguments is not None:
-            call.arguments += json.dumps(arguments)
+            call.arguments += write_text(arguments)
 
     def _find(self, index: Any, id_: str, *, name: str, position: int) -> _Call:
         if isinstance(index, int) and not isinstance(index, bool):
@@ -159,6 +160,6 @@ def printed_call(text: str, tools: Iterable[str]) -> CallRequested | None:
 
 def _load(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return load_json(text)
+    except ValueError:
         return None

@@ -24,6 +24,7 @@ from wisp_core.errors import (
     RateLimitedError,
     Sizes,
 )
+from wisp_core.models.wire import write_text
 from wisp_core.resources import read
 from wisp_core.text import displayable, one_line, sound
 
@@ -57,7 +58,7 @@ def read_report(status: int, body: str) -> Report:
 
 def report_of(status: int, value: Any, *, text: str = "") -> Report:
     """Return what a JSON value says: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, a list of one, or a text."""
-    text = text or (value if isinstance(value, str) else json.dumps(value))
+    text = text or (value if isinstance(value, str) else write_text(value))
     if isinstance(value, list) and value:
         value = value[0]
     outer = value if isinstance(value, dict) else {}

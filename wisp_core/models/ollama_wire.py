@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wisp_core.models.wire import LEAST_WINDOW, Chunk, parse_arguments, read_count
+from wisp_core.models.wire import LEAST_WINDOW, Chunk, read_arguments, read_count, write_name
 from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, WireCall
 from wisp_core.text import one_line, sound
@@ -24,7 +24,7 @@ def write_messages(messages: Sequence[Message]) -> list[JsonObject]:
     for message in messages:
         text = sound(message.text)
         if message.role is Role.TOOL:
-            result: JsonObject = {"role": "tool", "tool_name": sound(message.name) or "unnamed"}
+            result: JsonObject = {"role": "tool", "tool_name": write_name(message.name)}
             written.append(result | {"tool_call_id": message.call_id, "content": text or "(no output)"})
             continue
         one: JsonObject = {"role": message.role.value, "content": text if text.strip() else ""}
@@ -36,8 +36,8 @@ def write_messages(messages: Sequence[Message]) -> list[JsonObject]:
 
 
 def _write_call(call: WireCall, at: int) -> JsonObject:
-    arguments = parse_arguments(call.arguments) or {}
-    return {"id": call.id, "function": {"index": at, "name": sound(call.name), "arguments": arguments}}
+    function = {"index": at, "name": write_name(call.name), "arguments": read_arguments(call)}
+    return {"id": call.id, "function": function}
 
 
 def read_line(value: Any) -> Chunk:

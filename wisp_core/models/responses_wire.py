@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from wisp_core.errors import BadRequestError
-from wisp_core.models.anthropic_wire import write_name
 from wisp_core.models.failures import failure, report_of
-from wisp_core.models.wire import Chunk, read_count, write_arguments
+from wisp_core.models.wire import Chunk, read_count, write_arguments, write_name
 from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, ToolSchema, WireCall
 from wisp_core.text import one_line, sound

@@ -127,7 +127,7 @@ class Transport:
     async def _respond(
         self, method: str, url: str, *, body: JsonObject | None, deadline: Deadline
     ) -> AsyncIterator[httpx.Response]:
-        data = None if body is None else sound(json.dumps(body, ensure_ascii=False)).encode()
+        data = None if body is None else sound(json.dumps(body, ensure_ascii=False, allow_nan=False)).encode()
         headers = {"content-type": "application/json"} if data else {}
         try:
             async with asyncio.timeout_at(deadline.at):

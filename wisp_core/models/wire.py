@@ -1,16 +1,20 @@
 """The shapes of chat completions: messages on the way out, chunks on the way in. Pure."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, ToolSchema, WireCall
-from wisp_core.text import one_line, sound
+from wisp_core.text import load_object, one_line, sound
 
 LEAST_WINDOW = 512
 """A window under this many tokens is not believed."""
+
+NAME_LENGTH = 64
+"""A called tool's name goes back in this many characters at most."""
 
 _FINISHES = {
     "function_call": "tool_calls",
@@ -53,23 +57,37 @@ def write_tools(tools: Sequence[ToolSchema]) -> list[JsonObject]:
 
 
 def _write_call(call: WireCall) -> JsonObject:
-    function = {"name": sound(call.name), "arguments": write_arguments(call)}
+    function = {"name": write_name(call.name), "arguments": write_arguments(call)}
     return {"id": call.id, "type": "function", "function": function}
 
 
+def write_name(name: str) -> str:
+    """Return a called tool's name, which may be of the model's own making, in the characters that servers take."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:NAME_LENGTH] or "unnamed"
+
+
 def write_arguments(call: WireCall) -> str:
-    """Return the arguments of a call as the model gave them; what is no object never goes out."""
+    """Return the arguments of a call as the model gave them; what is no object that any server reads never goes out."""
     arguments = sound(call.arguments)
-    return "{}" if parse_arguments(arguments) is None else arguments
+    value = load_object(arguments)
+    if value is None:
+        return "{}"
+    # Half a character may stand in an escape.
+    written = json.dumps(value, ensure_ascii=False)
+    return arguments if sound(written) == written else sound(written)
 
 
-def parse_arguments(arguments: str) -> JsonObject | None:
-    """Return the arguments of a call as an object, None where they are none."""
+def read_arguments(call: WireCall) -> JsonObject:
+    """Return the arguments of a call as the object that goes out, empty where they are none that any server reads."""
+    return load_object(sound(call.arguments)) or {}
+
+
+def write_text(value: Any) -> str:
+    """Return what a server sent as JSON text again; what is nested too deeply to be written is told in words."""
     try:
-        value = json.loads(sound(arguments))
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        return json.dumps(value)
+    except RecursionError:
+        return "something nested too deeply"
 
 
 @dataclass(frozen=True, slots=True)

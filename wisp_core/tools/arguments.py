@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from wisp_core.errors import ToolFailure
 from wisp_core.records import JsonObject
-from wisp_core.text import one_line, sound
+from wisp_core.text import load_json, one_line, sound
 from wisp_core.tools.tool import Arguments
 
 SHOWN_CHARACTERS = 80
@@ -79,8 +79,8 @@ def _load(text: str) -> Any:
     """Return what the JSON says, False where it is none."""
     for candidate in (text, _TRAILING_COMMA.sub(lambda match: "" if match.group() == "," else match.group(), text)):
         try:
-            return json.loads(candidate, strict=False)
-        except (ValueError, RecursionError):
+            return load_json(candidate, strict=False)
+        except ValueError:
             continue
     return False
 

@@ -1,9 +1,8 @@
 """Turns a model's call into one whose arguments are surely a JSON object's text. Pure."""
 
-import json
-
 from wisp_core.events import CallData
 from wisp_core.requests import CallRequested
+from wisp_core.text import load_object
 
 
 def as_call(call: CallRequested, id: str) -> CallData:
@@ -13,10 +12,6 @@ def as_call(call: CallRequested, id: str) -> CallData:
     """
     if not call.arguments.strip():
         return CallData(call=id, tool=call.name, arguments="{}")
-    try:
-        sound = isinstance(json.loads(call.arguments), dict)
-    except (ValueError, RecursionError):
-        sound = False
-    if sound:
+    if load_object(call.arguments) is not None:
         return CallData(call=id, tool=call.name, arguments=call.arguments)
     return CallData(call=id, tool=call.name, arguments="{}", given=call.arguments)

@@ -22,6 +22,7 @@ from wisp_core.events import (
 from wisp_core.permissions.decide import Proposed, decide, read_rules, rule_for
 from wisp_core.records import CallContent, JsonObject, OutputContent
 from wisp_core.requests import Answer, Approval, ToolCancelled, ToolKind, ToolResult, Verdict
+from wisp_core.text import load_object
 from wisp_core.turn.participants import Participants
 
 REPEATED = "[this repeats an earlier call of this turn exactly; that one's result stands in the context above]"
@@ -224,4 +225,5 @@ def _repeats(parts: Participants, call: CallData, *, step: Sequence[CallData]) -
 
 
 def _canonical(arguments: str) -> str:
-    return json.dumps(json.loads(arguments), sort_keys=True)
+    value = load_object(arguments)
+    return arguments if value is None else json.dumps(value, sort_keys=True)

@@ -199,3 +199,14 @@ def test_cached_tokens_are_reported():
         "prompt_tokens_details": {"cached_tokens": 7},
     }
     assert usage(read([events([end(), {"choices": [], "usage": counts}])])) == Usage(10, 1, 11, 7)
+
+
+CALL = '{"choices": [{"delta": {"tool_calls": [{"function": {"name": "x", "arguments": {"a": %s}}}]}}]}'
+
+
+@pytest.mark.parametrize("shape", ['{"error": {"a": %s}}', CALL], ids=["an error", "a call"])
+def test_no_depth_of_nesting_raises_anything_but_typed_errors(shape):
+    # What can be read may be too deep to be written again, a few calls further down.
+    for depth in range(700, 1000):
+        with pytest.raises(ModelError):
+            read([b"data: " + (shape % ("[" * depth + "]" * depth)).encode() + b"\n\n"])

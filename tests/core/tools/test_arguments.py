@@ -75,7 +75,8 @@ def test_no_arguments_are_an_empty_object(tools, text):
         ('{"path": "a", "lines\\n": 5}', "has no argument lines"),
         ('{"path": "a\\u0000b"}', "holds a NUL"),
         ('{"path": "\\ud800"}', "holds a NUL or half a character"),
-        ('{"path": "a", "offset": NaN}', "offset is wrong"),
+        ('{"path": "a", "offset": NaN}', "must be a JSON object"),
+        ('{"path": "a", "path": "b"}', "must be a JSON object"),
     ],
 )
 def test_wrong_arguments_are_told_in_one_line_with_what_was_expected(tools, text, said):
