@@ -36,12 +36,27 @@ async def test_the_chosen_prompt_is_in_the_input_of_a_copy_and_nothing_is_sent(t
         assert screen.link.thread.record.id != before
         assert prompts(screen) == ["one"]
         assert screen.link.queue == []
-        assert f"/resume {before} goes back" in " ".join(shown(screen).split())
+        assert f"this is a copy of `one` up to turn 1; /resume {before} goes back to it" in " ".join(
+            shown(screen).split()
+        )
         assert "three" not in shown(screen)
         assert (await screen.link.wisp.library.reader(before)).record.last_turn == 3
         await pilot.press("enter")
         await until(pilot, lambda: done(screen, 2))
         assert prompts(screen) == ["one", "two"]
+
+
+async def test_a_copy_by_command_says_of_what_it_is_one_and_how_to_go_back(tmp_path: Path) -> None:
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        await say(pilot, screen, "one", "two")
+        before = screen.link.thread.record.id
+        send(screen, "/fork")
+        told = f"this is a copy of `one`; /resume {before} goes back to it"
+        await until(pilot, lambda: told in " ".join(shown(screen).split()))
+        send(screen, f"/resume {before}")
+        await until(pilot, lambda: screen.link.thread.record.id == before)
+        await until(pilot, lambda: "two" in shown(screen))
+        assert "a copy of" not in shown(screen)
 
 
 async def test_the_first_prompt_begins_anew(tmp_path: Path) -> None:

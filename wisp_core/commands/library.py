@@ -92,17 +92,18 @@ class Fork:
 
     async def run(self, argument: str, here: Here) -> Result:
         """Return the wish to open the copy."""
-        words = argument.split()
-        match words:
+        match argument.split():
             case []:
-                return Open(await here.wisp.library.fork(_begun(here)))
-            case [turn] if turn.isdecimal() and len(turn) < LONGEST_TURN:
-                return Open(await here.wisp.library.fork(_begun(here), int(turn)))
+                source, turn = _begun(here), None
+            case [number] if number.isdecimal() and len(number) < LONGEST_TURN:
+                source, turn = _begun(here), int(number)
             case [id]:
-                return Open(await here.wisp.library.fork(await here.wisp.library.known(id)))
-            case [id, turn] if turn.isdecimal() and len(turn) < LONGEST_TURN:
-                return Open(await here.wisp.library.fork(await here.wisp.library.known(id), int(turn)))
-        raise UsageError("/fork takes the number of a turn, or the id of a conversation and a turn")
+                source, turn = await here.wisp.library.known(id), None
+            case [id, number] if number.isdecimal() and len(number) < LONGEST_TURN:
+                source, turn = await here.wisp.library.known(id), int(number)
+            case _:
+                raise UsageError("/fork takes the number of a turn, or the id of a conversation and a turn")
+        return Open(await here.wisp.library.fork(source, turn), copied=source)
 
 
 class Save:

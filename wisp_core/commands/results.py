@@ -32,9 +32,10 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Go on in the thread of this id."""
+    """Go on in the thread of this id; it is a new copy of the thread `copied`, where one is given."""
 
     thread: str
+    copied: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,7 @@ class ConversationScreen(ConversationKnown):
         for line in [*lines, self.link.left_behind]:
             if line:
                 self._note(line, "info")
+        await self.tell_copy()
         await self.tell_disagreement()
         self._warm()
         return telling
@@ -289,8 +290,10 @@ class ConversationScreen(ConversationKnown):
                     self.transcript.view(title, text)
             case Begin():
                 await self.switch(None)
-            case Open(thread):
+            case Open(thread, ""):
                 await self.switch(thread)
+            case Open(copy, source):
+                await self.switch_to_copy(copy, source)
             case Restyle(""):
                 names = sorted(self.app.available_themes)
                 marked = [f"{name}  (in use)" if name == self.app.theme else name for name in names]

@@ -7,6 +7,7 @@ from pathlib import Path
 from textual import work
 
 from wisp_core.errors import ThreadLockedError, WispError
+from wisp_core.text import one_line
 from wisp_tui.screens.choice import ChoiceScreen
 from wisp_tui.screens.conversation_actions import ConversationActions
 from wisp_tui.screens.history import HistoryScreen
@@ -17,6 +18,7 @@ from wisp_tui.screens.threads_items import Fork, Read, Resume, ResumeSaved, Wish
 from wisp_tui.widgets.recall import MARKS, Draft
 
 AGAIN_SECONDS = 2.0  # in which a second Esc offers the earlier prompts
+TITLE_CHARACTERS = 60
 WAYS = {
     "read": "read it, and write nothing",
     "fork": "go on in a copy of it",
@@ -29,6 +31,7 @@ class ConversationThreads(ConversationActions):
     """A conversation that can become another."""
 
     _esc_at = float("-inf")
+    _copied = ""  # the thread of which the one that opens next is a new copy
 
     async def show_thread(self) -> Retelling:
         """Show the thread that the link has opened; the screen above knows how."""
@@ -68,9 +71,32 @@ class ConversationThreads(ConversationActions):
         if chosen is None or self._busy():
             return
         text, turn = chosen
-        if await self.switch(await self.link.wisp.library.fork(thread.record.id, turn - 1)):
-            self.transcript.note(f"a copy up to the prompt in the input; /resume {thread.record.id} goes back")
+        if await self.switch_to_copy(await self.link.wisp.library.fork(thread.record.id, turn - 1), thread.record.id):
             self.box.put(Draft(text, literal=text[:1] in MARKS))
+
+    async def switch_to_copy(self, copy: str, source: str) -> bool:
+        """Go on in a new copy of a thread, and say so; tell whether it is open.
+
+        Raises:
+            WispError: it cannot be opened; the one before stays open.
+        """
+        self._copied = source
+        try:
+            return await self.switch(copy)
+        finally:
+            self._copied = ""
+
+    async def tell_copy(self) -> None:
+        """Say of a conversation that was just copied what it is a copy of, and how to go back."""
+        source, self._copied = self._copied, ""
+        if source:
+            record = (await self.link.wisp.library.reader(source)).record
+            named = (
+                f"`{one_line(record.title, TITLE_CHARACTERS)}`" if record.title else "a conversation without a title"
+            )
+            turn = self.link.thread.record.last_turn
+            upto = f" up to turn {turn}" if turn < record.last_turn else ""
+            self.transcript.note(f"this is a copy of {named}{upto}; /resume {source} goes back to it")
 
     async def switch(self, thread: str | None, *, entry: int | None = None) -> bool:
         """Go on in the thread of this id, or in a new one, at an entry where one is given; tell whether it is open.
@@ -106,7 +132,8 @@ class ConversationThreads(ConversationActions):
                 if said == "new":
                     thread = None
                 elif said == "fork" or await self._read(thread):
-                    thread = await self.link.wisp.library.fork(thread)
+                    copy = await self.link.wisp.library.fork(thread)
+                    self._copied, thread = thread, copy
             else:
                 return True
 
@@ -124,7 +151,7 @@ class ConversationThreads(ConversationActions):
             case ResumeSaved(name):
                 await self.switch(await library.named(name))
             case Fork(thread):
-                await self.switch(await library.fork(thread))
+                await self.switch_to_copy(await library.fork(thread), thread)
 
     def _busy(self) -> bool:
         """Tell whether a turn runs, and the person that this has to wait."""
