@@ -10,7 +10,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from tests.tui.contexts import Told, items_of
+from tests.tui.contexts import WINDOW, Told, items_of
 from tests.tui.face import shown, until
 from tests.tui.test_hostile_text import HOSTILE, RAW
 from wisp_core.errors import UsageError
@@ -18,6 +18,7 @@ from wisp_core.records import Rendering, Summary
 from wisp_core.requests import Item, Recalled
 from wisp_tui.screens.context import ContextScreen
 from wisp_tui.screens.context_panel import ContextPanel
+from wisp_tui.screens.context_source import Meter
 
 SUMMARIES = tuple(
     Summary(n, f"Version {n} of the story.", turns=3 * n, highest=12 * n, turn=4 * n, time="", event="e")
@@ -133,6 +134,19 @@ async def test_a_figure_that_was_counted_stands_without_a_mark_and_one_that_was_
         await opened.shows("· 1,062 tokens · 13% of 8,192")
     async with panel(Told(3, counted=False)) as opened:
         await opened.shows("· ~1,062 tokens · ~13% of 8,192")
+
+
+async def test_where_the_status_line_has_another_figure_it_is_told_what_that_is_of() -> None:
+    told = Told(3, counted=True, meter=Meter(0.69, estimated=False))
+    async with panel(told) as opened:
+        await opened.shows("status line 69%: the latest request and its answer")
+        size = await (await told.next_request()).measure()
+        told.meter = Meter(size.tokens / WINDOW, estimated=False)
+        opened.panel.follow()
+        await until(opened.pilot, lambda: "status line" not in opened.text)
+        told.meter = Meter(0.53, estimated=True)
+        opened.panel.follow()
+        await opened.shows("status line ~53%: the latest request")
 
 
 async def test_where_the_window_comes_from_stands_beside_it() -> None:

@@ -5,10 +5,11 @@ from textual.screen import Screen
 
 from wisp_tui.screens.context import ContextScreen
 from wisp_tui.screens.context_panel import ContextPanel
-from wisp_tui.screens.context_source import ContextSource, OpenContext
+from wisp_tui.screens.context_source import ContextSource, Meter, OpenContext
 from wisp_tui.screens.link import Link
 from wisp_tui.widgets.input_box import InputBox
 from wisp_tui.widgets.recall import Draft
+from wisp_tui.widgets.status import Status
 
 BESIDE_CELLS = 150  # of a terminal from which the panel stands beside the conversation
 
@@ -34,7 +35,7 @@ class ContextBeside(Screen[None]):
 
     def context_source(self) -> ContextSource:
         """Return where the panel has its figures from."""
-        return OpenContext(self.link, self._draft)
+        return OpenContext(self.link, self._draft, meter=self._meter)
 
     async def action_context(self) -> None:
         """Show what the model carries, once there is a conversation."""
@@ -87,6 +88,11 @@ class ContextBeside(Screen[None]):
 
     def _show_context_over(self, view: str) -> None:
         self.app.push_screen(ContextScreen(self.context_source(), expand=self.show_text, view=view))
+
+    def _meter(self) -> Meter | None:
+        """Return what the status line says of the context."""
+        now = self.query_one(Status).condition
+        return None if now.share is None else Meter(now.share, now.estimated)
 
     def _draft(self) -> str:
         """Return what stands in the input as the prompt that it would be; a command is none."""

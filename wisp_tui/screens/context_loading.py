@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from wisp_core.errors import WispError
-from wisp_core.requests import PastRequest, Share
+from wisp_core.requests import Measurement, PastRequest, Share
 from wisp_core.text import displayable, one_line
 from wisp_tui.screens.context_source import ContextSource
+from wisp_tui.widgets.columns import percent
 from wisp_tui.widgets.request_view import EMPTY, Carried, RequestView
 from wisp_tui.widgets.turns_view import TurnsView
 from wisp_tui.widgets.window_bar import Filling
@@ -29,7 +30,8 @@ async def load_next(view: RequestView, source: ContextSource) -> None:
         view.show(Carried(known.items, words=words_of(error.sentence()), alarm=True))
         return
     filling = replace(_fill(source, shares=shares, window=source.window), source=source.window_source)
-    view.show(Carried(items, measurement=measurement, filling=filling, recalled=recalled))
+    words = _other_figure(source, measurement)
+    view.show(Carried(items, measurement=measurement, filling=filling, words=words, recalled=recalled))
 
 
 async def load_turn(view: RequestView, source: ContextSource, *, turn: int) -> None:
@@ -54,6 +56,17 @@ async def load_turns(view: TurnsView, source: ContextSource) -> None:
     except WispError as error:
         turns, words = list(view.turns), words_of(error.sentence())
     view.show(turns, target=source.target, budget=source.budget, words=words)
+
+
+def _other_figure(source: ContextSource, next_one: Measurement) -> str:
+    """Return what the status line's figure is of, where it is another than that of the next request."""
+    meter = source.meter
+    if meter is None or not source.window:
+        return ""
+    shown = percent(meter.share, counted=not meter.estimated)
+    if shown == percent(next_one.tokens / source.window, counted=next_one.counted):
+        return ""
+    return f"status line {shown}: the latest request{'' if meter.estimated else ' and its answer'}"
 
 
 def words_of(text: str) -> str:

@@ -1,6 +1,7 @@
 """Where the context panel has its figures from: the open conversation, asked anew each time."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from wisp_core.records import Summary
@@ -8,6 +9,14 @@ from wisp_core.requests import Composition, Measurement, PastRequest, Recalled, 
 
 if TYPE_CHECKING:
     from wisp_tui.screens.link import Link
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """The status line's figure, a share of the window: the latest request with its answer, or alone and `estimated`."""
+
+    share: float
+    estimated: bool
 
 
 class NextRequest(Protocol):
@@ -33,6 +42,10 @@ class ContextSource(Protocol):
 
     `window` is in tokens, None where it is unknown; `target` and `budget` are shares of it; `last_turn` is the latest.
     """
+
+    @property
+    def meter(self) -> Meter | None:
+        """What the status line says, None where it says nothing of the context."""
 
     @property
     def target(self) -> float:
@@ -75,9 +88,15 @@ class ContextSource(Protocol):
 class OpenContext:
     """The source of the conversation that is open, whichever it is when it is asked; `prompt` gives the draft."""
 
-    def __init__(self, link: "Link", prompt: Callable[[], str]) -> None:
+    def __init__(self, link: "Link", prompt: Callable[[], str], *, meter: Callable[[], Meter | None]) -> None:
         self._link = link
         self._prompt = prompt
+        self._meter = meter
+
+    @property
+    def meter(self) -> Meter | None:
+        """What the status line says."""
+        return self._meter()
 
     @property
     def target(self) -> float:
