@@ -43,11 +43,9 @@ class CallAssembly:
                 self._take(fragment, position)
 
     def finish(self) -> list[CallRequested]:
-        """Return the calls in the order in which they began; arguments that were left out are `{}`."""
+        """Return the calls in the order in which they began; arguments that were left out, or never came, are empty."""
         return [
-            CallRequested(
-                sound(call.name.strip()) or "unnamed", sound(call.arguments) if call.arguments.strip() else "{}"
-            )
+            CallRequested(sound(call.name.strip()) or "unnamed", sound(call.arguments.strip() and call.arguments))
             for call in self._calls
             if call.name.strip() or call.arguments.strip()
         ]

@@ -53,7 +53,7 @@ async def _answer(parts: Participants, spent: list[UsageData], *, blocks: Blocks
             spent.append(answer.usage)
         if not answer.calls or step > most:
             return
-        await run_calls(parts, answer.calls, last=step == most)
+        await run_calls(parts, answer.calls, last=step == most, finish=answer.finish)
 
 
 async def _request(parts: Participants, step: int, *, blocks: Blocks, with_tools: bool) -> tuple[Response, Blocks]:

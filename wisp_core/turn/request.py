@@ -36,6 +36,7 @@ from wisp_core.requests import (
 from wisp_core.turn.arguments import as_call
 from wisp_core.turn.measuring import Measured, measure_request
 from wisp_core.turn.participants import Participants
+from wisp_core.turn.tool_calls import CUT_BY
 
 
 @dataclass(slots=True)
@@ -214,7 +215,7 @@ async def _record(parts: Participants, arriving: Arriving, *, finish: str) -> Re
         step=arriving.step,
         text="".join(arriving.text),
         reasoning="".join(arriving.reasoning),
-        calls=[as_call(call, new_call_id()) for call in arriving.calls],
+        calls=[as_call(call, new_call_id(), cut=finish in CUT_BY) for call in arriving.calls],
         finish=finish,
         usage=_reported(arriving.usage),
         model=parts.backend.name,

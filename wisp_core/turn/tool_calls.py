@@ -26,29 +26,38 @@ from wisp_core.text import load_object
 from wisp_core.turn.participants import Participants
 
 REPEATED = "[this repeats an earlier call of this turn exactly; that one's result stands in the context above]"
+CUT_BY = {"length": "the output limit", "content_filter": "the provider's filter"}
+"""What cuts off an answer that finishes so; a call whose arguments did not come whole before is none."""
+CUT_OFF = "not run: {by} cut this call off before its arguments were whole; make it again, and shorter"
 LAST_ROUND = "[no more tool calls can be made in this turn: answer with what you have]"
 
 
-async def run_calls(parts: Participants, calls: Sequence[CallData], *, last: bool) -> None:
-    """Run the calls and record a result for each; `last` tells the model that no further round follows."""
+async def run_calls(parts: Participants, calls: Sequence[CallData], *, last: bool, finish: str = "tool_calls") -> None:
+    """Run the calls of an answer that ended in `finish`, and record a result for each.
+
+    `last` tells the model that no further round follows.
+    """
+    cut = CUT_BY.get(finish, "")
     for reads, group in groupby(calls, key=lambda call: parts.toolbox.kind(call.tool) is ToolKind.READS):
         batch = list(group)
         if not reads:
             for call in batch:
-                await _run_call(parts, call, step=calls, last=last)
+                await _run_call(parts, call, step=calls, last=last, cut=cut)
             continue
         try:
             async with asyncio.TaskGroup() as tasks:
                 for call in batch:
-                    tasks.create_task(_run_call(parts, call, step=calls, last=last))
+                    tasks.create_task(_run_call(parts, call, step=calls, last=last, cut=cut))
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
 
 
-async def _run_call(parts: Participants, call: CallData, *, step: Sequence[CallData], last: bool) -> None:
+async def _run_call(parts: Participants, call: CallData, *, step: Sequence[CallData], last: bool, cut: str) -> None:
     began = time.monotonic()
     earlier = _repeats(parts, call, step=step) if call.given is None else None
     try:
+        if cut and call.given is not None:
+            raise ToolFailure(CUT_OFF.format(by=cut))
         arguments = parts.toolbox.check(call.tool, call.given if call.given is not None else call.arguments)
         place = await _permit(parts, call, arguments=arguments)
         await parts.write(ToolCalled(call=call.call, tool=call.tool, arguments=arguments))

@@ -31,7 +31,7 @@ WHOLE = b": hello\r\n\r\n" + events(VALUES).replace(b"\n", b"\r\n")
 EXPECTED = (
     "café 日本\u0085 tail",
     "I see 🎈. more\u2028",
-    [("read_file", '{"path":"é"}'), ("run", "{}")],
+    [("read_file", '{"path":"é"}'), ("run", "")],
     Usage(40, 9, 49, 30),
     "tool_calls",
 )
