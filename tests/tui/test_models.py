@@ -145,6 +145,27 @@ async def test_a_pull_that_fails_is_told_and_esc_leaves_the_name_alone() -> None
         assert app.screen is screen
 
 
+async def test_what_a_pull_ended_with_stays_though_the_server_took_its_models_along() -> None:
+    async with picking() as (pilot, screen, app):
+        del app.shelf.models[1]
+        await pilot.press("p", *"nobody", "enter")
+        await until(pilot, lambda: screen.rows.count == 2)
+        await pilot.pause()
+        assert "no model is called `nobody`" in shown(screen)
+        assert "in use: ollama/granite:8b" in shown(screen)
+
+
+async def test_slash_leaves_the_models_whose_name_holds_the_words_and_enter_takes_one() -> None:
+    many = [Model(f"ollama/m{n}:{n}b") for n in range(200)]
+    async with picking(*many) as (pilot, screen, app):
+        await pilot.press("slash", *"M19")
+        await until(pilot, lambda: "Models · 11 found" in shown(screen))
+        await pilot.press("escape")
+        await until(pilot, lambda: "Models · 200" in shown(screen))
+        await pilot.press("slash", *"m19", "down", "down", "enter")
+        await until(pilot, lambda: app.chosen == "ollama/m191:191b")
+
+
 async def test_names_of_a_server_draw_nothing_of_their_own() -> None:
     async with picking(Model(f"ollama/{HOSTILE}", HOSTILE)) as (_, screen, _app):
         assert not any(raw in shown(screen) for raw in RAW)

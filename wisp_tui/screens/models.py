@@ -70,15 +70,19 @@ class ModelsScreen(Screen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop_pull", "Stop the pull", id="models.stop"),
         Binding("escape", "to_rows", "To the list", id="models.list"),
+        Binding("escape", "forget", "All models", id="models.all"),
         Binding("escape", "dismiss", "Close", id="models.close"),
         Binding("enter", "choose", "Choose", id="models.choose"),
+        Binding("slash", "search", "Search", key_display="/", id="models.search"),
         Binding("p", "pull", "Pull", id="models.pull"),
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("down", "move(1)", "Down", show=False),
     ]
     DEFAULT_CSS = """
     ModelsScreen {
         #title, #heads { height: 1; }
         #heads { padding: 0 1; }
-        #named { padding: 0 1; display: none; }
+        #words, #named { padding: 0 1; display: none; }
         #state { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     }
     """
@@ -87,7 +91,8 @@ class ModelsScreen(Screen[str | None]):
         super().__init__()
         self._shelf = shelf
         self._used = used
-        self._models: Sequence[ModelOf] = ()
+        self._known: Sequence[ModelOf] = ()
+        self._models: Sequence[ModelOf] = ()  # those of them whose name holds the words
         self._pulling: Worker[None] | None = None
         self._told = ""  # the name of the model that more was said of
 
@@ -96,6 +101,7 @@ class ModelsScreen(Screen[str | None]):
         yield Static(Content("Models"), id="title", markup=False)
         yield Static(id="heads", markup=False)
         yield PickList()
+        yield LineInput("only models whose name holds this; Esc shows all", id="words")
         yield LineInput("a model's name, as granite4.1:8b; Enter pulls it", id="named")
         yield Static(Content(LOOKING), id="state", markup=False)
         yield Keys()
@@ -119,18 +125,30 @@ class ModelsScreen(Screen[str | None]):
         """Where the person types which model to pull."""
         return self.query_one("#named", LineInput)
 
+    @property
+    def words(self) -> LineInput:
+        """Where the person types what a name holds."""
+        return self.query_one("#words", LineInput)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Tell whether an action is possible: letters are text while a name is typed."""
+        """Tell whether an action is possible: letters are text while a line is typed."""
+        typing = bool(self.named.display) or self.focused is self.words
         match action:
             case "stop_pull":
                 return self._pulling is not None
             case "to_rows":
                 return bool(self.named.display)
+            case "forget":
+                return bool(self.words.display)
+            case "move":
+                return self.focused is self.words
+            case "search":
+                return not typing
             case "choose":
                 model = self._model()
                 return not self.named.display and model is not None and model.usable
             case "pull":
-                return not self.named.display and self._pulling is None
+                return not typing and self._pulling is None
             case _:
                 return True
 
@@ -138,7 +156,24 @@ class ModelsScreen(Screen[str | None]):
         """Go on with the model at the cursor."""
         model = self._model()
         if model is not None and model.usable:
+            if self._pulling is not None:
+                self.app.notify("the pull was stopped; the next one goes on from there", markup=False)
             self.dismiss(model.name)
+
+    def action_search(self) -> None:
+        """Go to the words."""
+        self.words.display = True
+        self.words.focus()
+
+    def action_forget(self) -> None:
+        """Show every model again."""
+        self.words.value = ""
+        self.words.display = False
+        self.rows.focus()
+
+    def action_move(self, step: int) -> None:
+        """Go to the row above or below while words are typed."""
+        self.rows.action_move(step)
 
     def action_pull(self) -> None:
         """Ask which model to pull."""
@@ -180,10 +215,24 @@ class ModelsScreen(Screen[str | None]):
             self._pulling = self._pull(event.value.strip())
             self.refresh_bindings()
 
+    @on(Input.Changed, "#words")
+    def _look(self, event: Input.Changed) -> None:
+        event.stop()
+        self._show(start=0)
+
+    @on(Input.Submitted, "#words")
+    def _take_found(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_choose()
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys that work now."""
+        self.refresh_bindings()
+
     @work(group="pull", exclusive=True)
     async def _pull(self, name: str) -> None:
         try:
-            got = await self._shelf.pull(name, lambda progress: self._say(progress.line))
+            got = await self._shelf.pull(name, lambda progress: self._say(f"{name}: {progress.line}"))
             said = f"{got} is there"
         except WispError as error:
             said = error.sentence()
@@ -193,6 +242,8 @@ class ModelsScreen(Screen[str | None]):
                 self._say("the pull was stopped")
                 self.refresh_bindings()
         await self._gather()
+        model = self._model()
+        self._told = model.name if model is not None else ""  # what came of the pull stays until the person moves
         self._say(said)
 
     @work(group="load", exclusive=True)
@@ -203,15 +254,21 @@ class ModelsScreen(Screen[str | None]):
 
     async def _gather(self) -> None:
         try:
-            self._models = await self._shelf.list()
+            self._known = await self._shelf.list()
         except WispError as error:
             self.app.notify(displayable(error.sentence()), severity="error", markup=False)
         if not self.query(PickList):
             return  # it was closed meanwhile
-        names = [model.name for model in self._models]
-        used = next((at for at, model in enumerate(self._models) if self._in_use(model)), 0)
-        self.query_one("#title", Static).update(Content(f"Models · {len(names)}"))
-        self.rows.show(names, self._draw, start=used)
+        self._show(start=next((at for at, model in enumerate(self._known) if self._in_use(model)), 0))
+
+    def _show(self, *, start: int) -> None:
+        wanted = self.words.value.strip().casefold()
+        self._models = [model for model in self._known if wanted in model.name.casefold()]
+        title = f"Models · {len(self._models):,}{' found' if wanted else ''}"
+        if not any(self._in_use(model) for model in self._known):
+            title += f" · in use: {self._used.name}"
+        self.query_one("#title", Static).update(Content(one_line(displayable(title), SAID_CHARACTERS)))
+        self.rows.show([model.name for model in self._models], self._draw, start=start)
         self.refresh_bindings()
 
     def _in_use(self, model: ModelOf) -> bool:
