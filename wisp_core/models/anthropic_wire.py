@@ -108,6 +108,9 @@ class MessageReader:
         self.thoughts: list[JsonObject] = []
         self._endpoint = endpoint
         self._thinking: dict[Any, JsonObject] = {}
+        self._calls: set[Any] = set()
+        self._said = False
+        self._apart = False
         self._counts: dict[str, int] = {}
         self._reason = ""
 
@@ -137,11 +140,21 @@ class MessageReader:
             raise failure(self._endpoint, report_of(_STATUSES.get(str(kind), 200), event))
         return Chunk()
 
+    def _say(self, text: str) -> Chunk:
+        """Return a text; something else between it and what was said before stays visible as a blank line."""
+        if not text:
+            return Chunk()
+        gap = "\n\n" if self._apart else ""
+        self._said, self._apart = True, False
+        return Chunk(text=gap + text)
+
     def _start(self, block: JsonObject, index: Any) -> Chunk:
+        self._apart = self._apart or (self._said and block.get("type") != "text")
         match block.get("type"):
             case "text":
-                return Chunk(text=_said(block.get("text")))
+                return self._say(_said(block.get("text")))
             case "tool_use":
+                self._calls.add(index)
                 # The input is empty here and follows in pieces, unless the server knows no pieces.
                 function = {"name": block.get("name"), "arguments": block.get("input") or None}
                 return Chunk(calls=[{"index": index, "id": block.get("id"), "function": function}])
@@ -157,8 +170,9 @@ class MessageReader:
     def _delta(self, delta: JsonObject, index: Any) -> Chunk:
         match delta.get("type"):
             case "text_delta":
-                return Chunk(text=_said(delta.get("text")))
-            case "input_json_delta":
+                return self._say(_said(delta.get("text")))
+            case "input_json_delta" if index in self._calls:
+                # The server has tools of its own, whose calls come alike.
                 arguments = _said(delta.get("partial_json"))
                 return Chunk(calls=[{"index": index, "function": {"arguments": arguments}}])
             case "thinking_delta":

@@ -4,14 +4,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from wisp_core.errors import BadRequestError
-from wisp_core.models.failures import failure, report_of
-from wisp_core.models.wire import Chunk, read_count, write_arguments, write_name
+from wisp_core.models.failures import DETAIL_CHARACTERS, failure, quote, report_of
+from wisp_core.models.wire import Chunk, read_count, write_arguments, write_name, write_text
 from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, ToolSchema, WireCall
 from wisp_core.text import one_line, sound
 
 _INCOMPLETE = {"max_output_tokens": "length", "max_tokens": "length"}
-_STATUSES = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429, "invalid_prompt": 400}
+_STATUSES = {
+    "server_error": 500,
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "invalid_prompt": 400,
+    "data_residency_mismatch": 400,
+}
 
 
 def write_instructions(messages: Sequence[Message]) -> str:
@@ -61,7 +67,7 @@ class ResponseReader:
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
-        self._said = False
+        self._saying: int | None = None
         self._thought = False
         self._begun: set[Any] = set()
         self._argued: set[Any] = set()
@@ -76,7 +82,7 @@ class ResponseReader:
         kind = event.get("type")
         match kind:
             case "response.output_text.delta" | "response.refusal.delta":
-                return self._say(_said(event.get("delta")))
+                return self._say(event, _said(event.get("delta")))
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return self._think(_said(event.get("delta")))
             case "response.reasoning_summary_part.added" if self._thought:
@@ -98,9 +104,11 @@ class ResponseReader:
             raise self._failed(event if event.get("error") is None else event["error"])
         return Chunk()
 
-    def _say(self, text: str) -> Chunk:
-        self._said = self._said or bool(text)
-        return Chunk(text=text)
+    def _say(self, event: JsonObject, text: str) -> Chunk:
+        if not text:
+            return Chunk()
+        before, self._saying = self._saying, _index(event)
+        return Chunk(text=text if before in (None, self._saying) else f"\n\n{text}")
 
     def _think(self, text: str) -> Chunk:
         self._thought = self._thought or bool(text)
@@ -137,17 +145,13 @@ class ResponseReader:
         if status == "incomplete":
             reason = one_line(_said(_object(response.get("incomplete_details")).get("reason")), 40) or "length"
             reason = _INCOMPLETE.get(reason, reason)
-        if reason == "content_filter":
-            raise BadRequestError(
-                f"{self._endpoint} withholds the answer to this prompt (content_filter)",
-                "put the prompt differently or choose another model",
-                endpoint=self._endpoint,
-            )
+        if reason == "content_filter" or "policy" in reason:
+            raise self._withheld(reason, {})
         given = response.get("output")
         items = [_object(item) for item in given] if isinstance(given, list) else []
         calls = [self._finish_item({"output_index": at}, item) for at, item in enumerate(items)]
         return Chunk(
-            text="" if self._said else "".join(_read_text(item) for item in items),
+            text="" if self._saying is not None else "\n\n".join(filter(None, map(_read_text, items))),
             reasoning="" if self._thought else "\n\n".join(filter(None, map(_read_summary, items))),
             calls=[call for chunk in calls for call in chunk.calls or ()] or None,
             finish=reason,
@@ -156,8 +160,19 @@ class ResponseReader:
 
     def _failed(self, error: Any) -> Exception:
         fields = _object(error)
-        status = _STATUSES.get(str(fields.get("code") or fields.get("type")), 200)
-        return failure(self._endpoint, report_of(status, {"error": error}))
+        code = str(fields.get("code") or fields.get("type"))
+        if "policy" in code:
+            return self._withheld(code, fields)
+        return failure(self._endpoint, report_of(_STATUSES.get(code, 200), {"error": error}))
+
+    def _withheld(self, why: str, error: JsonObject) -> BadRequestError:
+        said = _said(error.get("message"))
+        return BadRequestError(
+            f"{self._endpoint} withholds the answer to this prompt ({quote(why)}){f': {quote(said)}' if said else ''}",
+            "put the prompt differently or choose another model",
+            endpoint=self._endpoint,
+            detail=sound(write_text(error))[:DETAIL_CHARACTERS] if error else "",
+        )
 
 
 def read_usage(response: JsonObject) -> Usage | None:

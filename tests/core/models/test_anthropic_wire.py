@@ -92,6 +92,32 @@ def test_every_shape_of_a_stream_is_read(values, what):
     assert what in (text(found), usage(found), finish(found), *names)
 
 
+SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+
+
+def test_texts_around_something_else_stand_apart():
+    values = message(said("I will ", "look."), thought("hm"), said("Done."), called("run", "{}"), said("So."))
+    assert text(read([events(values)])) == "I will look.\n\nDone.\n\nSo."
+    blocks = [{"type": "text", "text": "a"}, {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "b"}]
+    whole = {"type": "message", "content": blocks, "stop_reason": "end_turn"}
+    assert text(read([events([whole])])) == "a\n\nb"
+
+
+def test_texts_right_after_one_another_are_one_text():
+    # A cited sentence is a block of its own.
+    assert text(read([events(message(said("The grass is "), said("green", ".")))])) == "The grass is green."
+    assert text(read([events(message(thought("hm"), said("a"), thought("hm")))])) == "a"
+
+
+def test_what_the_server_calls_itself_is_no_call():
+    query = [{"type": "input_json_delta", "partial_json": '{"query": "x"}'}]
+    found = read([events(message(said("a"), (SEARCH, query), (FOUND, []), called("run", "{}"), said("b")))])
+    assert (calls(found), text(found)) == ([("run", "{}")], "a\n\nb")
+    found = read([events(message(said("a"), (SEARCH, query), reason="pause_turn"))])
+    assert calls(found) == []
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 9) | st.text(max_size=6) | st.just("\ud800"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),

@@ -186,6 +186,7 @@ SLOW = "Rate limit reached. Please try again in 1.5s."
         ({"raw": events([*BEGUN, failed("server_error", "sorry")])}, OverloadedError),
         ({"raw": events([*BEGUN, failed("rate_limit_exceeded", SLOW)])}, RateLimitedError),
         ({"raw": events([*BEGUN, failed("invalid_prompt", "not allowed")])}, BadRequestError),
+        ({"raw": events([*BEGUN, failed("data_residency_mismatch", "elsewhere")])}, BadRequestError),
         ({"raw": events([*BEGUN, failed("strange", "odd")])}, CutStreamError),
         ({"raw": events([*BEGUN, FLAT])}, OverloadedError),
         ({"raw": events([*BEGUN, {"type": "error"} | report("slow", code="rate_limit_exceeded")])}, RateLimitedError),
@@ -205,6 +206,23 @@ async def test_every_refusal_and_every_broken_answer_is_typed(provider, backend,
     assert caught.value.endpoint == provider.url
     if kind is RateLimitedError:
         assert caught.value.wait == (1.5 if SLOW in str(answer) or b"1.5s" in answer.get("raw", b"") else None)
+
+
+POLICIES = ["bio_policy", "cyber_policy", "misalignment_policy_violation", "image_content_policy_violation"]
+
+
+@pytest.mark.parametrize("code", POLICIES)
+@pytest.mark.parametrize("event", [failed, lambda code, text: {"type": "error", "code": code, "message": text}])
+async def test_an_answer_that_a_policy_withholds_is_not_to_be_asked_for_again(provider, backend, code, event):
+    provider.answer(raw=events([*BEGUN, event(code, "This was\x1b[31m blocked.")]))
+    with pytest.raises(BadRequestError) as caught:
+        await ask(backend)
+    said = caught.value.sentence()
+    assert f"withholds the answer to this prompt ({code})" in said
+    assert "blocked" in said
+    assert "\x1b" not in said
+    assert "put the prompt differently" in said
+    assert "blocked" in caught.value.detail
 
 
 async def test_an_answer_at_its_limit_says_so(provider, backend):

@@ -98,6 +98,19 @@ def test_usage_that_says_nothing_is_not_reported():
     assert usage(read([events(response(said("a"), usage=nothing))])) is None
 
 
+TWO = response(said("I will ", "look."), said("Done."))
+
+
+@pytest.mark.parametrize("values", [TWO, TWO[-1:]], ids=["in parts", "only in the last event"])
+def test_two_messages_of_one_response_stand_apart(values):
+    assert text(read([events(values)])) == "I will look.\n\nDone."
+
+
+def test_a_message_after_a_call_or_reasoning_stands_apart_and_an_empty_one_leaves_no_gap():
+    values = response(said(), said("a"), called("run", "{}"), reasoned("hm"), said(), said("b"), said())
+    assert text(read([events(values)])) == "a\n\nb"
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 9) | st.text(max_size=6) | st.just("\ud800"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
