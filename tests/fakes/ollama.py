@@ -14,7 +14,8 @@
 - `answer(...)`, `requests`, `refused`, `disconnected`, `arrived` are as in `FakeProvider`; `lines` are JSON values.
   `pulls` are the lines of `/api/pull`. `failures` maps a path to (status, body), which is what it answers. `loading` is
   awaited, with the reader, instead of an answer of `/api/generate`. `stalls` maps a path to what is awaited, with the
-  reader, before it is answered.
+  reader, before it is answered. `done=False` ends a stream without the line that tells of its end.
+- `cloud` is how far a model that runs in Ollama's cloud is from being answered: `signed out`, or `off`.
 
 It refuses with 400, and keeps in `refused`, what a real one refuses or silently passes over: a body that only Python
 takes for JSON, unknown keys, wrong types, unknown roles, images, results without a tool's name, arguments that are no
@@ -42,6 +43,7 @@ class FakeOllama(FakeProvider):
         self.failures = {}
         self.loading = None
         self.stalls = {}
+        self.cloud = None
         self.asked = []
         self.about = {
             "details": {"family": "granite", "parameter_size": "8.2B", "quantization_level": "Q4_K_M"},
@@ -62,7 +64,7 @@ class FakeOllama(FakeProvider):
 
     def answer(
         self, text="", *, thinking="", calls=(), counts=None, finish="stop", lines=None, raw=None, split=None,
-        status=200, body=None, headers=None, cut=False, hang=False, release=None,
+        status=200, body=None, headers=None, cut=False, hang=False, release=None, done=True,
     ):  # fmt: skip
         """Queue the answer of one chat request; its counts are those of the prompt where none are given."""
         if body is not None or status != 200:
@@ -70,7 +72,7 @@ class FakeOllama(FakeProvider):
             return
         if raw is None and lines is None:
             lines = make_lines(text, thinking, calls=calls)
-            if not cut and not hang:
+            if done and not cut and not hang:
                 lines.append(end(finish, counts))
         pieces = [write_lines(lines)] if raw is None else [raw] if isinstance(raw, bytes) else list(raw)
         if split:
@@ -115,6 +117,8 @@ class FakeOllama(FakeProvider):
 
     def _describe(self, method, path, *, body):
         entry = {"name": self.model, "model": self.model, "size": self.size, "details": self.about["details"]}
+        if path == "/api/show" and method == "POST" and self.cloud == "off":
+            return 403, {"error": "ollama cloud is disabled: remote model details are unavailable"}
         if path == "/api/show" and method == "POST":
             return (200, self.about) if body.get("model") == self.model else (404, missing(body.get("model")))
         window = {"context_length": self.loaded} if self.tells_window else {}
@@ -174,6 +178,10 @@ class FakeOllama(FakeProvider):
             return 400, {"error": wrong}
         if body["model"] != self.model:
             return 404, missing(body["model"])
+        if self.cloud == "off":
+            return 403, {"error": "ollama cloud is disabled: remote model is unavailable"}
+        if self.cloud == "signed out":
+            return 401, {"error": "unauthorized", "signin_url": "https://ollama.com/connect?name=here&key=c3NoLWVk"}
         unknown = [word for word in self.rejects if word in body]
         if unknown:
             return 400, {"error": f"json: cannot unmarshal into Go struct field ChatRequest.{unknown[0]}"}

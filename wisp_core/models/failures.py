@@ -30,6 +30,8 @@ from wisp_core.text import displayable, one_line, sound
 
 SHOWN_CHARACTERS = 200
 DETAIL_CHARACTERS = 4000
+_ROUTED = re.compile(r"no endpoints found that (?:support|can handle)", re.IGNORECASE)
+"""How a router says, as if the model were not there, that none of its servers takes a part of the request."""
 LONGEST_WAIT = 24 * 3600.0
 """A server's wait beyond this many seconds is not believed."""
 
@@ -104,7 +106,8 @@ def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None 
     when = f"try again in {wait:.0f} s" if wait else "try again later"
     if status == 429 or "rate_limit" in words:
         return RateLimitedError(f"{endpoint} takes no more requests for now: {said}", when, wait=wait, **about)
-    if status == 404 or "model_not_found" in words:
+    routed = _ROUTED.search(report.message[:DETAIL_CHARACTERS])
+    if (status == 404 and not routed) or "model_not_found" in words:
         return NoModelError(f"{endpoint} does not have it: {said}", "check the model's name and the url", **about)
     if status in (408, 409, 425) or status >= 500 or "overloaded" in words:
         return OverloadedError(f"{endpoint} cannot answer now ({status}): {said}", when, wait=wait, **about)

@@ -129,6 +129,20 @@ def test_a_status_gives_its_type_and_whether_it_is_tried_again(status, kind, ret
     assert "http://host/v1" in found.message
 
 
+ROUTED = [
+    "No endpoints found that support tool use. To learn more about provider routing, visit: https://openrouter.ai/docs",
+    'No endpoints found that support tool use. Try disabling "question". To learn more about it, visit: https://x',
+    "No endpoints found that support the provided 'tool_choice' value.",
+    "No endpoints found that can handle the requested parameters.",
+]
+
+
+@pytest.mark.parametrize("said", ROUTED)
+def test_a_router_that_finds_no_server_for_a_part_of_the_request_refuses_the_request_and_not_the_model(said):
+    assert type(error(404, json.dumps({"error": {"message": said, "code": 404}}))) is BadRequestError
+    assert type(error(404, json.dumps({"error": {"message": "No endpoints found for x/y."}}))) is NoModelError
+
+
 @pytest.mark.parametrize(
     ("report", "kind"),
     [

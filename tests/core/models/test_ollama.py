@@ -17,6 +17,7 @@ from wisp_core.errors import (
     BadRequestError,
     ContextOverflowError,
     CutStreamError,
+    ModelError,
     ModelTimeoutError,
     NoModelError,
     OverloadedError,
@@ -24,6 +25,8 @@ from wisp_core.errors import (
     UnreachableError,
 )
 from wisp_core.models.answer import Answer
+from wisp_core.models.failures import failure, report_of
+from wisp_core.models.ollama_errors import explain
 from wisp_core.models.ollama_wire import read_line
 from wisp_core.models.streams import LineReader
 from wisp_core.records import Usage
@@ -144,7 +147,7 @@ async def test_a_count_that_is_missing_or_zero_is_not_reported(ollama, backend):
         ({"raw": b"{broken\n"}, CutStreamError),
         ({"raw": b"[1]\n7\nnull\n"}, CutStreamError),
         ({"text": "half", "cut": True}, CutStreamError),
-        ({"lines": [line(content="half")]}, CutStreamError),
+        ({"text": "half", "done": False}, CutStreamError),
     ],
 )
 async def test_every_refusal_and_every_broken_answer_is_typed(ollama, backend, answer, kind):
@@ -174,6 +177,34 @@ async def test_a_model_that_needs_more_memory_is_not_tried_again(ollama, backend
         await ask(backend)
     assert not caught.value.retryable
     assert "smaller" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("cloud", "kind", "what", "hint"),
+    [
+        ("signed out", AuthenticationError, "is not signed in to Ollama's cloud", "`ollama signin`"),
+        ("off", BadRequestError, "has Ollama's cloud turned off", "turn it on"),
+    ],
+)
+async def test_a_model_of_a_cloud_that_may_not_be_asked_is_told_with_the_way_to_it(ollama, cloud, kind, what, hint):
+    ollama.cloud, ollama.about["remote_host"] = cloud, "https://ollama.com:443"
+    backend = connect(ollama)
+    with pytest.raises(ModelError) as caught:
+        await ask(backend)
+    await backend.close()
+    assert type(caught.value) is kind
+    assert caught.value.message == f"{ollama.url} {what}, where `granite:8b` runs"
+    assert hint in caught.value.hint
+    assert "key" not in caught.value.sentence()
+    assert not caught.value.retryable
+
+
+def test_the_cloud_itself_and_a_server_that_is_guarded_want_a_key():
+    unsigned = {"error": "unauthorized", "signin_url": "https://x"}
+    for endpoint, said in (("https://ollama.com", unsigned), ("https://ollama.example", {"error": "unauthorized"})):
+        refused = failure(endpoint, report_of(401, said))
+        assert explain(refused, "glm-5", endpoint=endpoint) is refused
+        assert "key" in refused.hint
 
 
 async def test_no_server_is_unreachable_and_may_be_tried_again(ollama):

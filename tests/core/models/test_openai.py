@@ -260,10 +260,11 @@ async def test_an_error_about_the_tools_themselves_does_not_cost_the_tools(provi
         "tools param requires --jinja flag",
         '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
         "Unrecognized request argument supplied: tools",
+        "No endpoints found that support tool use. To learn more about provider routing, visit: https://openrouter.ai",
     ],
 )
 async def test_a_model_without_tools_is_asked_once_without_them(provider, backend, said):
-    provider.answer(status=400, body={"error": {"message": said}})
+    provider.answer(status=404 if "endpoints" in said else 400, body={"error": {"message": said}})
     assert text(await ask(backend, prompt(tools=(READ,)))) == "ok"
     assert not backend.capabilities.tools
 
