@@ -19,7 +19,7 @@ from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
 from wisp_core.home_facts import HomeFacts
 from wisp_core.journal import Journal, rebuild
 from wisp_core.library import Library, carried_sessions
-from wisp_core.models.catalogue import DEMONSTRATION, EMBEDDED, Choice, choose, look_around
+from wisp_core.models.catalogue import DEMONSTRATION, DEMONSTRATION_WITH_TOOLS, EMBEDDED, Choice, choose, look_around
 from wisp_core.models.keys import make_redaction, with_keys
 from wisp_core.pending import Pending
 from wisp_core.permissions.decide import read_rules
@@ -143,7 +143,7 @@ class Wisp:
         wisp.notes += lost
         wisp.introduction.append(wisp.why)
         if choice.model == EMBEDDED:
-            wisp.introduction.append(DEMONSTRATION)
+            wisp.introduction.append(DEMONSTRATION_WITH_TOOLS if settings.embedded.tools else DEMONSTRATION)
         return wisp
 
     async def new_thread(

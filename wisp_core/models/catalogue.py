@@ -19,12 +19,14 @@ from wisp_core.text import revealed, shorten
 
 EMBEDDED = "embedded/smollm2-135m"
 
-DEMONSTRATION = (
-    "SmolLM2-135M is a small demonstration model that cannot use tools; to connect a real one, start Ollama or another "
-    'model server, name one under "endpoints" in config.json and choose `local/NAME`, or set ANTHROPIC_API_KEY or '
-    "OPENAI_API_KEY"
+_CONNECT = (
+    'to connect a real one, start Ollama or another model server, name one under "endpoints" in config.json and choose '
+    "`local/NAME`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY"
 )
+DEMONSTRATION = f"SmolLM2-135M is a small demonstration model that cannot use tools; {_CONNECT}"
 """What the embedded model says of itself in a conversation's first line (M6)."""
+DEMONSTRATION_WITH_TOOLS = f"SmolLM2-135M is a small demonstration model that chooses tools badly; {_CONNECT}"
+"""What it says where `embedded.tools` is on."""
 
 FORMS = (
     "ollama/NAME, local/NAME, local/NAME/MODEL, anthropic/NAME, openai/NAME, embedded/smollm2-135m, embedded/PATH or "

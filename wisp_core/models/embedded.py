@@ -18,11 +18,24 @@ from pydantic import BaseModel
 
 from wisp_core.errors import CutStreamError, ModelError, NoModelError, UnreachableError
 from wisp_core.models.backend import Server
+from wisp_core.models.embedded_routing import Router, add_usage
 from wisp_core.models.failures import quote
 from wisp_core.models.openai import ChatBackend
 from wisp_core.models.profile import Profile
-from wisp_core.records import JsonObject
-from wisp_core.requests import Capabilities, Message, ModelEvent, ModelRequest, PromptProgress, ToolSchema, Window
+from wisp_core.models.routing import Route, as_plain, find_route
+from wisp_core.records import JsonObject, Usage
+from wisp_core.requests import (
+    CallRequested,
+    Capabilities,
+    Finished,
+    Message,
+    ModelEvent,
+    ModelRequest,
+    PromptProgress,
+    ToolSchema,
+    UsageReported,
+    Window,
+)
 from wisp_core.settings import Settings, Timeouts, home_path
 
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -35,6 +48,8 @@ START_SECONDS = 120.0
 """How long loading may take."""
 END_SECONDS = 1.0
 """How long the child is given to end by itself."""
+ROUTING_ROOM = 1.5
+"""Characters of a routing prompt for each token of the window: about half of the window."""
 
 _CHILD = Path(__file__).with_name("embedded_child.py")
 _OTHERWISE = 'run `make setup`, or connect a server under "endpoints" in config.json'
@@ -180,18 +195,21 @@ class Child:
 
 
 class EmbeddedBackend:
-    """A `ModelBackend` over a child process, which is started by the first request and again when it has died."""
+    """A `ModelBackend` over a child process, which is started by the first request and again when it has died.
 
-    capabilities = Capabilities(tools=False, counts=True, guided=True)
+    Its template knows no tools: with `embedded.tools` a request is routed first, and outputs reach it as text.
+    """
 
     def __init__(self, name: str, settings: Settings, *, path: Path) -> None:
         self.name = name
         self.endpoint = "the embedded model"
         self._path = path
         self._chosen = settings.embedded
+        self.capabilities = Capabilities(tools=self._chosen.tools, counts=True, guided=True)
         self._timeouts: Timeouts = settings.timeouts
         self._child: Child | None = None
         self._inner: ChatBackend | None = None
+        self._router: Router | None = None
         self._starting: asyncio.Task[ChatBackend] | None = None
 
     @property
@@ -213,11 +231,17 @@ class EmbeddedBackend:
             return
 
     async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int | None:
-        """Return the exact size of a prompt in tokens; tools are never sent."""
+        """Return the exact size in tokens of the larger prompt: of the reply, or of the routing that goes before it."""
         try:
-            return await (await self._ready()).count(messages, ())
+            inner = await self._ready()
+            size = await inner.count(as_plain(messages), ())
+            route = await self._find_route(messages, tools)
         except ModelError:
             return None
+        if size is None or route is None or self._router is None:
+            return size
+        routing = await self._router.count(route.prompt)
+        return None if routing is None else max(size, routing)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the answer's parts, loading first told as `PromptProgress`; closing the generator stops the model.
@@ -229,7 +253,7 @@ class EmbeddedBackend:
             yield PromptProgress(0, 0, loading=True)
         inner = await self._ready()
         try:
-            async with aclosing(inner.stream(replace(request, tools=()))) as events:
+            async with aclosing(self._answer(inner, request)) as events:
                 async for event in events:
                     yield event
         except (UnreachableError, CutStreamError) as error:
@@ -243,7 +267,7 @@ class EmbeddedBackend:
         """
         inner = await self._ready()
         try:
-            return await inner.guided(request, schema)
+            return await inner.guided(replace(request, messages=as_plain(request.messages)), schema)
         except (UnreachableError, CutStreamError) as error:
             raise await self._explain(error) from error
 
@@ -253,9 +277,44 @@ class EmbeddedBackend:
             await asyncio.to_thread(self._child.stop)
         if self._starting is not None:
             await asyncio.wait([self._starting])
-        if self._inner is not None:
-            await self._inner.close()
-        self._child, self._starting, self._inner = None, None, None
+        await self._disconnect()
+        self._child, self._starting = None, None
+
+    async def _disconnect(self) -> None:
+        inner, router, self._inner, self._router = self._inner, self._router, None, None
+        if inner is not None:
+            await inner.close()
+        if router is not None:
+            await router.close()
+
+    async def _find_route(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Route | None:
+        window = await self.window() if tools and self._chosen.tools else None
+        return find_route(messages, tools, room=int(window.tokens * ROUTING_ROOM)) if window is not None else None
+
+    async def _answer(self, inner: ChatBackend, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the call that the request is routed to, else the reply; the usage is of all that was asked for it."""
+        usage: Usage | None = None
+        called = False
+        plain = replace(request, messages=as_plain(request.messages), tools=())
+        route = await self._find_route(request.messages, request.tools)
+        if route is not None and self._router is not None:
+            async with aclosing(self._router.choose(route, request)) as events:
+                async for event in events:
+                    if isinstance(event, UsageReported):
+                        usage = event.usage
+                    else:
+                        called = called or isinstance(event, CallRequested)
+                        yield event
+        if called:
+            # The request that was sent is the whole conversation, of which routing reads the end.
+            if usage is not None:
+                size = await inner.count(plain.messages, ())
+                yield UsageReported(replace(usage, prompt=max(usage.prompt or 0, size or 0)))
+            yield Finished("tool_calls")
+            return
+        async with aclosing(inner.stream(plain)) as events:
+            async for event in events:
+                yield UsageReported(add_usage(usage, event.usage)) if isinstance(event, UsageReported) else event
 
     def _gone(self) -> bool:
         return self._inner is None or self._child is None or self._child.ended()
@@ -270,9 +329,7 @@ class EmbeddedBackend:
         return await asyncio.shield(self._starting)
 
     async def _start(self) -> ChatBackend:
-        old, self._inner = self._inner, None
-        if old is not None:
-            await old.close()
+        await self._disconnect()
         if self._child is not None:
             await asyncio.to_thread(self._child.stop)
         key = secrets.token_urlsafe(24)
@@ -288,6 +345,7 @@ class EmbeddedBackend:
         server = Server(f"{address}/v1", key, timeouts=self._timeouts, label=self.endpoint)
         sampling = (("temperature", chosen.temperature), ("repeat_penalty", chosen.repeat_penalty))
         profile = Profile(tools=False, most_output=chosen.most_output, sampling=sampling)
+        self._router = Router(server)
         self._inner = ChatBackend(self.name, server, model="embedded", profile=profile)
         return self._inner
 

@@ -10,6 +10,7 @@ import pytest
 from wisp_core.errors import AuthenticationError, NoModelError, SettingsError, WispError
 from wisp_core.models.catalogue import (
     DEMONSTRATION,
+    DEMONSTRATION_WITH_TOOLS,
     EMBEDDED,
     PROVIDERS,
     ModelName,
@@ -72,7 +73,9 @@ def test_the_named_model_is_chosen_else_the_first_endpoint_else_the_embedded_one
 def test_the_embedded_model_says_what_it_is_and_how_to_connect_a_real_one():
     assert "demonstration model" in DEMONSTRATION
     assert "cannot use tools" in DEMONSTRATION
+    assert "chooses tools badly" in DEMONSTRATION_WITH_TOOLS
     assert "local/NAME" in DEMONSTRATION
+    assert "local/NAME" in DEMONSTRATION_WITH_TOOLS
 
 
 @pytest.mark.parametrize(
