@@ -56,6 +56,7 @@ FIGURES = {
     "SGLang": (262144, 206772, 131072),
     "vLLM d": (8192, 4097, 4096),
     "vLLM e": (65536, 66501, None),
+    "vLLM output": (8192, 900, 8000),
     "LM Studio B": (4096, 8027, None),
     "LM Studio C": (7424, 15028, None),
     "Ollama MLX": (8192, 9000, None),
