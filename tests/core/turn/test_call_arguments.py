@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.core.test_json_from_outside import UNSENDABLE
+from tests.core.turn.endpoints import plan, speaking
 from tests.opened import opened
+from wisp_core.events import CallData, Response, ToolReturned
 from wisp_core.records import Outcome
 from wisp_core.requests import CallRequested
 from wisp_core.turn.arguments import as_call
@@ -29,3 +31,19 @@ async def test_a_call_with_such_arguments_does_not_run_and_the_turn_goes_on(tmp_
         assert "must be a JSON object" in result.text
         assert not result.ok
         assert home.events("tool.call") == []
+
+
+@pytest.mark.parametrize("api", ["anthropic", "ollama", "responses"])
+async def test_such_a_call_that_an_older_wisp_kept_does_not_spoil_the_conversation(tmp_path: Path, api: str) -> None:
+    async with speaking(tmp_path, api) as (server, home):
+        plan(server, api, text="let me look")
+        assert await home.thread.send("look") is Outcome.DONE
+        write = home.thread._parts(1).write
+        composed = await write(home.events("request.composed")[-1])
+        calls = [CallData(call="1234abcd", tool="current_date", arguments='{"a": NaN}')]
+        await write(Response(request=composed, step=2, text="", calls=calls, finish="tool_calls", model="m"))
+        await write(ToolReturned(call="1234abcd", tool="current_date", text="it is late", ok=True))
+        await home.reopen()
+        plan(server, api, text="so it is")
+        assert await home.thread.send("and now?") is Outcome.DONE
+        assert "it is late" in str(server.requests[-1].body)
