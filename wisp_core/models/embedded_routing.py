@@ -60,8 +60,9 @@ class Router:
             async with aclosing(self._ask(f"{route.prompt} {name}", form, into=heard)) as progress:
                 async for part in progress:
                     yield part
-            if heard.whole and not is_repeated(request.messages, name, heard.text):
-                yield CallRequested(name, heard.text)
+            call = CallRequested(name, heard.text)
+            if heard.whole and not is_repeated(request.messages, call):
+                yield call
         if heard.usage is not None:
             yield UsageReported(heard.usage)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from wisp_core.records import JsonObject
-from wisp_core.requests import Message, Role, ToolSchema, WireCall
+from wisp_core.requests import CallRequested, Message, Role, ToolSchema, WireCall
 from wisp_core.resources import read
 from wisp_core.text import one_line
 
@@ -79,10 +79,10 @@ def find_route(messages: Sequence[Message], tools: Sequence[ToolSchema], *, room
     return Route(examples + end, tuple(tool.name for tool in near))
 
 
-def is_repeated(messages: Sequence[Message], name: str, arguments: str) -> bool:
+def is_repeated(messages: Sequence[Message], asked: CallRequested) -> bool:
     """Tell whether the open turn holds this call already."""
     _, calls = _open_turn(messages)
-    return any(call.name == name and _same(call.arguments, arguments) for call, _ in calls)
+    return any(call.name == asked.name and _same(call.arguments, asked.arguments) for call, _ in calls)
 
 
 def as_plain(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -11,7 +11,7 @@ from wisp_core.facts.block import EARLIER, NOW
 from wisp_core.models.embedded_routing import add_usage, read_completion
 from wisp_core.models.routing import ANSWER, as_plain, find_route, is_repeated
 from wisp_core.records import Usage
-from wisp_core.requests import Message, Role, ToolSchema, WireCall
+from wisp_core.requests import CallRequested, Message, Role, ToolSchema, WireCall
 
 DATE = ToolSchema("current_date", "Current date, time, time zone and week.", {"type": "object", "properties": {}})
 TICKET = ToolSchema(
@@ -38,7 +38,7 @@ def route(*messages, tools=TOOLS, room=ROOM):
 
 
 def test_only_the_tools_that_share_a_word_with_the_request_are_offered_the_nearest_first():
-    assert route(user("read the file a.txt now")).offered == ("read_file", "current_date")
+    assert route(user("read the file a.txt and tell its date")).offered == ("read_file", "current_date")
     assert route(user("what is the date today?")).offered == ("current_date",)
 
 
@@ -92,10 +92,12 @@ def test_once_the_turn_has_called_the_examples_show_that_an_answer_follows():
 
 def test_a_call_is_repeated_when_the_turn_made_it_already_with_the_same_arguments():
     turn = (user("read a.txt"), *called("read_file", '{"path": "a.txt"}', "one"))
-    assert is_repeated(turn, "read_file", '{ "path":"a.txt" }')
-    assert not is_repeated(turn, "read_file", '{"path": "b.txt"}')
-    assert not is_repeated((*turn, Message(Role.ASSISTANT, "one"), user("again")), "read_file", '{"path": "a.txt"}')
-    assert is_repeated((user("x"), *called("read_file", "no json", "failed")), "read_file", "no json")
+    assert is_repeated(turn, CallRequested("read_file", '{ "path":"a.txt" }'))
+    assert not is_repeated(turn, CallRequested("read_file", '{"path": "b.txt"}'))
+    assert not is_repeated(
+        (*turn, Message(Role.ASSISTANT, "one"), user("again")), CallRequested("read_file", '{"path": "a.txt"}')
+    )
+    assert is_repeated((user("x"), *called("read_file", "no json", "failed")), CallRequested("read_file", "no json"))
 
 
 def test_outputs_reach_a_template_without_tools_as_framed_text_of_the_persons_side():
