@@ -18,6 +18,7 @@ from wisp_core.crash import explain
 from wisp_core.text import displayable
 from wisp_tui.commands import Palette
 from wisp_tui.ending import SIGNAL_STATUS, end_on
+from wisp_tui.escapes import keep_escapes
 from wisp_tui.in_order import InOrder
 from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
 from wisp_tui.screens.start import Start, StartScreen
@@ -72,6 +73,7 @@ class WispApp(InOrder):
     ]
 
     def __init__(self, start: Start) -> None:
+        keep_escapes()
         super().__init__()
         for theme in THEMES:
             self.register_theme(theme)

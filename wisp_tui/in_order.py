@@ -12,6 +12,8 @@ from textual.message_pump import MessagePump
 from textual.widgets import Input, TextArea
 from textual.worker import Worker
 
+from wisp_tui.escapes import INTRODUCERS
+
 BURST_GAP = 0.030  # seconds: keys closer than this come from a paste or a program, not from fingers
 BURST_KEYS = 3  # keys: a run this long is a burst
 ACT_SECONDS = 0.5  # that a key may take, with the screen that it opens, before the next one goes on all the same
@@ -100,13 +102,14 @@ class InOrder(App[None]):
         return after.is_printable or after.key in {"enter", "tab"}
 
     def _taken_apart(self, event: Typed) -> Typed:
-        """Return Esc for an Alt-letter that means nothing, the letter next: terminals send the same for both."""
+        """Return Esc for Alt with a character that means nothing, that next: terminals send the same for both."""
         if isinstance(event, events.Paste) or not event.key.startswith("alt+"):
             return event
-        letter = event.character
-        if letter is None or not letter.isprintable() or event.key in self.active_bindings:
+        typed = event.character
+        if typed is None or not typed.isprintable() or typed in INTRODUCERS or event.key in self.active_bindings:
             return event
-        self._ahead.appendleft(_at(event.time, events.Key(letter, letter)))
+        key = typed if typed.isalnum() else event.key.removeprefix("alt+")
+        self._ahead.appendleft(_at(event.time, events.Key(key, typed)))
         return _at(event.time, events.Key("escape", "\x1b"))
 
     async def _acted(self, begun: Set[Worker[Any]] | None) -> None:

@@ -12,6 +12,7 @@ from tests.tui.face import conversation, script, shown, until
 from tests.tui.terminal import terminal
 from tests.tui.test_conversation import ANSWER, WAITS, prompts
 from wisp_core.records import Outcome
+from wisp_tui.escapes import Parser
 
 
 def burst(app: App[Any], *keys: str) -> None:
@@ -126,3 +127,35 @@ def test_a_real_terminal_keeps_the_order_too(tmp_path: Path) -> None:
         run.until(b"more and on")
         run.type(b"\x03\x03")
         assert run.end() == 0
+
+
+def test_alt_enter_breaks_the_line_where_a_terminal_sends_esc_for_alt(tmp_path: Path) -> None:
+    model = script(tmp_path, {"text": "plainly.", "repeat": True})
+    with terminal("--model", model, cwd=tmp_path) as run:
+        run.until(b"ready", b"Help")
+        run.type(b"first\x1b\rsecond")
+        run.until(b"second")
+        assert b"plainly." not in run.seen
+        run.type(b"\x03\x03")
+        assert run.end() == 0
+
+
+def test_a_slash_behind_esc_begins_a_command_and_esc_has_acted(tmp_path: Path) -> None:
+    model = script(tmp_path, {"text": "plainly.", "repeat": True})
+    with terminal("--model", model, cwd=tmp_path) as run:
+        run.until(b"ready", b"Help")
+        run.type(b"a draft")
+        run.until(b"a draft")
+        run.type(b"\x1b/mod")
+        run.until(b"/mod")
+        assert b"a draft/mod" not in run.seen
+        run.type(b"\x03\x03")
+        assert run.end() == 0
+
+
+@pytest.mark.parametrize("answer", ["\x1b]11;rgb:1/2/3", "\x1b[99~", "\x1b_Gi=1;OK"])
+def test_what_a_terminal_answers_is_no_esc(answer: str) -> None:
+    parser = Parser()
+    keys = [key.key for key in [*parser.feed(answer), *parser.feed("")] if isinstance(key, events.Key)]
+    assert keys
+    assert not {"escape", "alt+right_square_bracket", "alt+left_square_bracket"} & {*keys}
