@@ -63,9 +63,9 @@ def _other_figure(source: ContextSource, next_one: Measurement) -> str:
     meter = source.meter
     if meter is None or not source.window:
         return ""
-    shown = percent(meter.share, counted=not meter.estimated)
-    if shown == percent(next_one.tokens / source.window, counted=next_one.counted):
+    if percent(meter.share) == percent(next_one.tokens / source.window):
         return ""
+    shown = percent(meter.share, counted=not meter.estimated)
     return f"status line {shown}: the latest request{'' if meter.estimated else ' and its answer'}"
 
 

@@ -20,6 +20,7 @@ from wisp_tui.widgets.model_rows import ModelLine, model_heads, model_row
 from wisp_tui.widgets.pick_list import PickList
 
 SAID_CHARACTERS = 300
+NAME_CHARACTERS = 36  # of the model in use, in the title
 LOOKING = "looking for models"
 
 
@@ -266,8 +267,8 @@ class ModelsScreen(Screen[str | None]):
         self._models = [model for model in self._known if wanted in model.name.casefold()]
         title = f"Models · {len(self._models):,}{' found' if wanted else ''}"
         if not any(self._in_use(model) for model in self._known):
-            title += f" · in use: {self._used.name}"
-        self.query_one("#title", Static).update(Content(one_line(displayable(title), SAID_CHARACTERS)))
+            title += f" · in use: {one_line(displayable(self._used.name), NAME_CHARACTERS)}"
+        self.query_one("#title", Static).update(Content(title))
         self.rows.show([model.name for model in self._models], self._draw, start=start)
         self.refresh_bindings()
 
