@@ -134,7 +134,8 @@ class Retries(Section):
 class Embedded(Section):
     """The embedded model: `threads` None for cores less one, `batch` in tokens, `cache_mib` of saved prompts.
 
-    So small a model repeats itself for ever at the server's own sampling; `most_output` in tokens bounds what is left.
+    So small a model repeats itself for ever at the server's own sampling: what it said over `repeat_last_n` tokens is
+    made less likely by `repeat_penalty`; `most_output` in tokens bounds what is left.
     With `tools` it calls them as well as it can, after a request of their own that chooses one.
     """
 
@@ -143,7 +144,8 @@ class Embedded(Section):
     batch: int = Field(128, ge=16)
     cache_mib: int = Field(256, ge=0)
     temperature: float = Field(0.2, ge=0, le=2)
-    repeat_penalty: float = Field(1.1, gt=0, le=2)
+    repeat_penalty: float = Field(1.15, gt=0, le=2)
+    repeat_last_n: int = Field(256, ge=0)
     most_output: int = Field(1024, ge=1)
     tools: bool = False
 

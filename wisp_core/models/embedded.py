@@ -51,6 +51,7 @@ END_SECONDS = 1.0
 ROUTING_ROOM = 1.5
 """Characters of a routing prompt for each token of the window: about half of the window."""
 
+_SAMPLING = ("temperature", "repeat_penalty", "repeat_last_n")
 _CHILD = Path(__file__).with_name("embedded_child.py")
 _OTHERWISE = 'run `make setup`, or connect a server under "endpoints" in config.json'
 
@@ -343,7 +344,7 @@ class EmbeddedBackend:
             child.stop()
             raise
         server = Server(f"{address}/v1", key, timeouts=self._timeouts, label=self.endpoint)
-        sampling = (("temperature", chosen.temperature), ("repeat_penalty", chosen.repeat_penalty))
+        sampling = tuple((key, getattr(chosen, key)) for key in _SAMPLING)
         profile = Profile(tools=False, most_output=chosen.most_output, sampling=sampling)
         self._router = Router(server)
         self._inner = ChatBackend(self.name, server, model="embedded", profile=profile)
