@@ -1,4 +1,4 @@
-"""What a terminal sends for Alt or Esc with a key behind it at once: Textual keeps it for letters, wisp for the rest."""
+"""What a terminal sends for Alt, or for Esc at once, with a key: Textual keeps it for letters, wisp for the rest."""
 
 from collections.abc import Iterable
 

@@ -53,6 +53,7 @@ class ConversationScreen(ConversationKnown):
         self._hearing: Hearing | None = None
         self._stands = asyncio.Event()  # the thread that is open is shown, and what is done in it can be told
         self._saving: Timer | None = None
+        self._notes_told = False  # what the home had to say at the start
         self._questions = Questions(self._show_question)
         # Held from the first moment: the person may leave before this screen stands.
         self.box = InputBox(self._gate)
@@ -128,7 +129,7 @@ class ConversationScreen(ConversationKnown):
             branch=wisp.branch_of(record.cwd),
         )
         self._stands.set()
-        lines = list(wisp.notes)
+        lines, self._notes_told = [] if self._notes_told else list(wisp.notes), True
         if record.entries:
             if thread.model != wisp.model:
                 lines.insert(0, f"{thread.model}: as this conversation had it")
