@@ -247,7 +247,7 @@ async def test_after_a_failed_turn_the_same_prompt_is_answered_by_retry_and_sent
         server.answer(status=503, body="down")
         plan(server, "chat", text="well")
         ran = await asyncio.to_thread(chat.run, "--model", "local/fake", typed="hello\n/retry\n")
-        assert ran.out == "well\n"
+        assert (ran.out, ran.status) == ("well\n", 0)
         assert [e["data"]["outcome"] for e in chat.audit() if e["event"] == "turn.end"] == ["failed", "done"]
         sides = [[message["role"] for message in seen.body["messages"]] for seen in server.requests]
         assert sides == [["system", "user"], ["system", "user"]]

@@ -27,7 +27,7 @@ from wisp_core.cli.paging import run_pager
 from wisp_core.cli.printing import JsonPrinter, PlainPrinter, Printer
 from wisp_core.cli.streams import Streams, tell_error
 from wisp_core.commands.registry import run
-from wisp_core.commands.results import Begin, Leave, Open, Page, Restyle, Result, Said
+from wisp_core.commands.results import Answered, Begin, Leave, Open, Page, Restyle, Result, Said
 from wisp_core.errors import ResumeError, UsageError, WispError
 from wisp_core.events import Event, Published
 from wisp_core.fact import TASK, disagreement
@@ -207,6 +207,8 @@ class ChatFace:
                 await self._show_output(result)
             case Restyle():
                 self._printer.error("this face has no colours to change; wisp-tui has")
+            case Answered(outcome):
+                self._status = _exit_status(outcome)
             case Begin() | Open():
                 await self._move(result)
             case Leave():

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from wisp_core.parts import Reading
+from wisp_core.records import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,15 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """A turn was run, which showed itself; it ended so."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     """End the program."""
 
 
-Result: TypeAlias = Said | Begin | Open | Restyle | Page | Leave
+Result: TypeAlias = Said | Begin | Open | Restyle | Page | Answered | Leave

@@ -2,7 +2,7 @@
 
 from wisp_core import records, settings
 from wisp_core.commands.here import Here
-from wisp_core.commands.results import Begin, Leave, Restyle, Result, Said, Show
+from wisp_core.commands.results import Answered, Begin, Leave, Restyle, Result, Said, Show
 from wisp_core.errors import UsageError
 
 EFFORTS: dict[str, settings.Effort] = {"low": "low", "medium": "medium", "high": "high", "off": ""}
@@ -29,8 +29,7 @@ class Continue:
         """Send the wish to go on as a prompt."""
         if _last_finish(here.thread.record) != "length":
             raise UsageError("the last reply was not cut for its length", "/retry answers a failed turn again")
-        await here.thread.send("Go on from where your reply was cut; do not repeat what stands there.")
-        return Said("", "")
+        return Answered(await here.thread.send("Go on from where your reply was cut; do not repeat what stands there."))
 
 
 def _last_finish(record: records.ThreadRecord) -> str:
@@ -50,8 +49,7 @@ class Retry:
 
     async def run(self, argument: str, here: Here) -> Result:
         """Run the turn again over its own prompt."""
-        await here.thread.retry()
-        return Said("", "")
+        return Answered(await here.thread.retry())
 
 
 class Undo:
