@@ -80,7 +80,7 @@ TURNS = {
     "429 with a date far off": Turn(
         "responses",
         answers(status=429, body="used up", headers={"retry-after": lambda: date(7200)}),
-        error=r"takes no more requests for now: used up; try again in 7(199|200) s \(/retry sends it again\)",
+        error=r"takes no more requests for now: used up; try again in 7(1\d\d|200) s \(/retry sends it again\)",
         kept="",
         asked=1,
     ),
@@ -97,7 +97,7 @@ TURNS = {
     "403": Turn(
         "chat",
         answers(status=403, body="not allowed in your country"),
-        error="refused the key: not allowed in your country; set a valid key for it",
+        error="does not allow it: not allowed in your country; see what the key may be used for",
         kept="",
         asked=1,
     ),

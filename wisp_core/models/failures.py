@@ -32,6 +32,8 @@ SHOWN_CHARACTERS = 200
 DETAIL_CHARACTERS = 4000
 _ROUTED = re.compile(r"no endpoints found that (?:support|can handle)", re.IGNORECASE)
 """How a router says, as if the model were not there, that none of its servers takes a part of the request."""
+_OF_THE_KEY = re.compile(r"\bkey\b|credential|token|authenticat", re.IGNORECASE)
+"""How a refusal says that it means the key itself, and not what the key is used for."""
 LONGEST_WAIT = 24 * 3600.0
 """A server's wait beyond this many seconds is not believed."""
 
@@ -100,6 +102,8 @@ def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None 
             detail=detail,
         )
     status, words = report.status, " ".join(report.codes)
+    if status == 403 and not _OF_THE_KEY.search(report.message[:DETAIL_CHARACTERS]):
+        return AuthenticationError(f"{endpoint} does not allow it: {said}", "see what the key may be used for", **about)
     if status in (401, 403) or "authentication" in words or "invalid_api_key" in words:
         return AuthenticationError(f"{endpoint} refused the key: {said}", "set a valid key for it", **about)
     wait = find_wait(headers or {}, report.message)
