@@ -75,7 +75,7 @@ TURNS = {
     "429 with a date to come": Turn(
         "anthropic",
         answers(status=429, body="slow down", headers={"retry-after": lambda: date(2)}),
-        (f"takes no more requests for now: slow down{AGAIN.format('[12](?:[.][0-9]+)?')}",),
+        (f"takes no more requests for now: slow down{AGAIN.format('[012](?:[.][0-9]+)?')}",),
     ),
     "429 with a date far off": Turn(
         "responses",
