@@ -94,7 +94,8 @@ class Effort:
             if effort is None:
                 raise UsageError(f"there is no effort `{argument}`", "low, medium, high, or off for the model's own")
             await here.thread.change(effort=effort)
-        return Said("effort", f"effort {here.thread.effort or 'as the model has it'}")
+        effort = here.thread.effort
+        return Said("effort", f"effort {effort}, for a model that takes one" if effort else "effort as the model has it")
 
 
 class Mode:
