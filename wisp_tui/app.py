@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,7 +18,7 @@ from textual.widgets import TextArea
 from wisp_core.crash import explain
 from wisp_core.text import displayable
 from wisp_tui.commands import Palette
-from wisp_tui.ending import SIGNAL_STATUS, end_on
+from wisp_tui.ending import SIGNAL_STATUS, end_on, hang_up_with
 from wisp_tui.escapes import keep_escapes
 from wisp_tui.in_order import InOrder
 from wisp_tui.messages import Failed, LeaveWanted, Opened, ThemeWanted
@@ -97,6 +98,7 @@ class WispApp(InOrder):
         """End in order on SIGTERM and SIGHUP, which Textual leaves to kill the process with the terminal as it is."""
         if not self.is_headless:
             end_on((signal.SIGTERM, signal.SIGHUP), self._end_by, within=CLOSE_SECONDS + 1)
+            hang_up_with(sys.stdin.fileno())
 
     def on_input_ready(self) -> None:
         """Take what was typed too early, and what is typed from now on."""

@@ -1,7 +1,8 @@
-"""Ends the program on a signal, whatever state its loop is in."""
+"""Ends the program on a signal, and when its terminal is gone, whatever state its loop is in."""
 
 import asyncio
 import os
+import select
 import signal
 import threading
 from collections.abc import Callable, Iterable
@@ -26,3 +27,19 @@ def end_on(numbers: Iterable[signal.Signals], begin: Callable[[int], None], *, w
 
     for number in numbers:
         signal.signal(number, heard)
+
+
+def hang_up_with(terminal: int) -> None:
+    """Send this process SIGHUP once the terminal of a file descriptor is gone.
+
+    The system tells the first program of a session alone; that may be one that waits for this one, such as make, and
+    Textual would read the dead terminal for ever.
+    """
+
+    def watch() -> None:
+        poll = select.poll()
+        poll.register(terminal, 0)  # a hang-up is told without being asked for
+        if any(happened & select.POLLHUP for _, happened in poll.poll()):
+            os.kill(os.getpid(), signal.SIGHUP)
+
+    threading.Thread(target=watch, name="wisp-hang-up", daemon=True).start()
