@@ -16,7 +16,8 @@ from wisp_tui.escapes import INTRODUCERS
 
 BURST_GAP = 0.030  # seconds: keys closer than this come from a paste or a program, not from fingers
 BURST_KEYS = 3  # keys: a run this long is a burst
-ACT_SECONDS = 0.5  # that a key may take, with the screen that it opens, before the next one goes on all the same
+ACT_SECONDS = 3.0  # that what a key set off may take before the next one goes on all the same
+OPEN_SECONDS = 0.5  # of these for work that may open a screen; a slow command holds up no typing
 LOOK_SECONDS = 0.005  # between two looks at whether a screen has come
 ROUNDS = 2  # rounds in which nothing is left to do, after which a key has acted
 BESIDE = frozenset({"start", "core", "warm", "count", "retelling", "drafts", "pull"})  # work that no key waits for
@@ -114,14 +115,14 @@ class InOrder(App[None]):
 
     async def _acted(self, begun: Set[Worker[Any]] | None) -> None:
         """Wait until what a key set off is done: what it posted, and, but for those `begun` before, what it opens."""
-        quiet = 0
+        quiet, opened_by = 0, asyncio.get_running_loop().time() + OPEN_SECONDS
         while quiet < ROUNDS:
             way: list[MessagePump] = [*(self.focused or self.screen).ancestors_with_self]
             for node in way:
                 done = asyncio.Event()
                 if node.call_later(done.set):
                     await done.wait()
-            opening = begun is not None and self._opening(begun)
+            opening = begun is not None and asyncio.get_running_loop().time() < opened_by and self._opening(begun)
             if opening:
                 await asyncio.sleep(LOOK_SECONDS)
             quiet = 0 if opening or any(node.message_queue_size for node in way) else quiet + 1
