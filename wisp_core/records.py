@@ -149,6 +149,12 @@ class ReplyContent:
     model: str = ""
 
 
+CUT_SHORT = {
+    "length": "the reply stopped at its length limit; /continue goes on with it",
+    "content_filter": "the provider withheld the rest of the reply",
+}
+"""What a person is told of a reply that finished so."""
+
 Content: TypeAlias = InstructionsContent | PromptContent | CommandContent | CallContent | OutputContent | ReplyContent
 
 CONTENT_TYPES: dict[EntryKind, type[Content]] = {

@@ -7,6 +7,7 @@ import difflib
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -290,7 +291,7 @@ def load_settings(home: Path, given: JsonObject | None = None) -> Settings:
         SettingsError: the file is no JSON object, or a key or value is wrong.
     """
     path = home / "config.json"
-    merged = _read(path)
+    merged = _snake(read_object(path), Settings)
     for key, value in _environment().items():
         section, _, name = key.rpartition(".")
         merged = _merge(merged, {section: {name: value}} if section else {key: value})
@@ -308,7 +309,8 @@ def trace_settings(home: Path, given: JsonObject | None = None) -> dict[str, tup
         SettingsError: the file is no JSON object.
     """
     found: dict[str, tuple[Any, str]] = {}
-    sources = ((_read(home / "config.json"), "file"), (_environment(), "environment"), (given or {}, "command line"))
+    file = _snake(read_object(home / "config.json"), Settings)
+    sources = ((file, "file"), (_environment(), "environment"), (given or {}, "command line"))
     for settings, origin in sources:
         found |= {key: (value, origin) for key, value in leaves(settings)}
     return found
@@ -331,20 +333,15 @@ def _environment() -> JsonObject:
     return dict(given)
 
 
-def _read(path: Path) -> JsonObject:
-    return _snake(read_object(path), Settings)
-
-
 def _merge(settings: JsonObject, given: JsonObject) -> JsonObject:
     merged = dict(settings)
     for key, value in given.items():
         known = merged.get(key)
         if isinstance(known, dict) and isinstance(value, dict):
-            merged[key] = _merge(known, value)
+            value = _merge(known, value)
         elif isinstance(known, list) and isinstance(value, list):
-            merged[key] = [*known, *value]
-        else:
-            merged[key] = value
+            value = [*known, *value]
+        merged[key] = value
     return merged
 
 
@@ -374,15 +371,24 @@ def _explain(error: ValidationError, path: Path) -> SettingsError:
     first: Any = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     where = next((name for name, sets in ENVIRONMENT.items() if sets == key and os.environ.get(name)), str(path))
+    if first["type"] == "missing":
+        return SettingsError(f"{where}: `{key}` is missing")
     if first["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(key, _known(Settings), n=1, cutoff=0.5)
+        near = difflib.get_close_matches(key, _beside(first["loc"]), n=1, cutoff=0.5)
         hint = f"did you mean `{near[0]}`?" if near else "no setting is named like it"
         return SettingsError(f"{path}: unknown setting `{key}`", hint)
     expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    # What stands under an endpoint may hold a password or a key.
-    hidden = key.startswith("endpoints.")
+    # The url and the headers of an endpoint may hold a password or a key.
+    hidden = first["loc"][0] == "endpoints" and (len(first["loc"]) < 3 or first["loc"][2] in ("url", "headers"))
     found = "something else" if hidden else json.dumps(first["input"], default=str)[:80]
     return SettingsError(f"{where}: `{key}` is wrong: expected {expected}, found {found}")
+
+
+def _beside(loc: Sequence[int | str]) -> list[str]:
+    """Return the keys that a key could have been: of the entry that it stands in, else of all settings."""
+    if loc[0] in _MAPS and len(loc) == 3:
+        return [f"{loc[0]}.{loc[1]}.{name}" for name in _MAPS[str(loc[0])].model_fields]
+    return _known(Settings)
 
 
 def _known(model: type[BaseModel], prefix: str = "") -> list[str]:

@@ -193,6 +193,8 @@ class FakeProvider:
         if callable(value):
             value = value(asked)
         status = 404 if value is None else 200
+        if isinstance(value, tuple):
+            status, value = value
         if self.busy:
             value, status = {"error": {"message": "Loading model", "code": 503}}, 503
         body = {"error": {"message": "not found", "code": 404}} if value is None else value

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +110,45 @@ def test_a_settings_file_that_is_no_json_is_told_by_where(chat: Chat, raw: bytes
     ran = chat.run(typed="hi")
     assert ran.status == 2
     assert ran.err == f"wisp: {chat.home / 'config.json'} is no JSON ({why}); mend it or move it away\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"endpoints": {"x": {"url": "http://h", "window": 100}}}, "expected greater than or equal to 512, found 100"),
+        ({"endpoints": {"x": {"url": "http://h", "api": "grpc"}}}, "or 'ollama', found \"grpc\""),
+        ({"endpoints": {"x": {"window": 1024}}}, "`endpoints.x.url` is missing"),
+        (
+            {"endpoints": {"x": {"url": "http://h", "windw": 1024}}},
+            "unknown setting `endpoints.x.windw`; did you mean `endpoints.x.window`?",
+        ),
+    ],
+)
+def test_what_is_wrong_of_an_endpoint_is_said_with_what_stands_there(chat: Chat, settings: dict[str, Any], said: str):
+    chat.configure(**settings)
+    ran = chat.run(typed="hi")
+    assert (ran.status, ran.err.count("\n")) == (2, 1)
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("reply", "note"),
+    [
+        ({"text": "half a", "finish": "length"}, "the reply stopped at its length limit; /continue goes on with it"),
+        ({"text": "half a", "finish": "content_filter"}, "the provider withheld the rest of the reply"),
+    ],
+)
+def test_a_reply_that_was_cut_short_does_not_look_whole(chat: Chat, reply: dict[str, Any], note: str):
+    ran = chat.run("--model", chat.script(reply), typed="hi\n")
+    assert (ran.status, ran.out) == (0, "half a\n")
+    assert f"· {note}\n" in ran.err
+
+
+def test_a_call_that_does_not_run_is_shown_before_what_became_of_it(chat: Chat):
+    calls = [{"name": "read_file", "arguments": "{broken"}, {"name": "nothing", "arguments": {}}]
+    ran = chat.run("--model", chat.script({"calls": calls}, OK), typed="hi\n")
+    heads = [line for line in ran.err.splitlines() if line.startswith(("●", "  failed"))]
+    assert [line.split(" · ")[0] for line in heads] == ["● read_file {broken", "  failed", "● nothing {}", "  failed"]
 
 
 def test_a_file_where_a_folder_of_the_home_must_be_is_named(chat: Chat):

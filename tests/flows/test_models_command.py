@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.fakes.ollama import FakeOllama
+from tests.fakes.provider import FakeProvider
 from tests.flows.chat import Chat
 from wisp_core.settings import Settings
 from wisp_core.shelf import Shelf
@@ -93,3 +94,16 @@ def test_a_reader_that_has_enough_is_no_fault(chat, arguments):
     finally:
         os.close(write)
     assert (ran.returncode, ran.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(401, "refused the key: no"), (429, "takes no more requests"), (500, "cannot answer now")]
+)
+async def test_a_server_that_refuses_to_name_its_models_cannot_be_used_and_says_why(chat, status, said):
+    async with FakeProvider() as server:
+        server.models = (status, {"error": {"message": "no"}})
+        chat.configure(endpoints={"own": {"url": server.url}}, discovery={"seconds": 0})
+        ran = await asyncio.to_thread(chat.wisp, "models", "list", "--json")
+        found = {each["name"]: each for each in json.loads(ran.out)["models"]}
+        assert not found["local/own"]["usable"]
+        assert said in found["local/own"]["text"]

@@ -80,7 +80,7 @@ TURNS = {
     "429 with a date far off": Turn(
         "responses",
         answers(status=429, body="used up", headers={"retry-after": lambda: date(7200)}),
-        error=r"takes no more requests for now: used up; try again in 7(1\d\d|200) s \(/retry sends it again\)",
+        error=r"takes no more requests for now: used up; try again in 2 h \(/retry sends it again\)",
         kept="",
         asked=1,
     ),
@@ -98,6 +98,13 @@ TURNS = {
         "chat",
         answers(status=403, body="not allowed in your country"),
         error="does not allow it: not allowed in your country; see what the key may be used for",
+        kept="",
+        asked=1,
+    ),
+    "429 for a plan that is used up": Turn(
+        "chat",
+        answers(status=429, body={"error": {"message": "you exceeded your quota", "code": "insufficient_quota"}}),
+        error="has no quota left for the key: you exceeded your quota; see its plan",
         kept="",
         asked=1,
     ),

@@ -9,6 +9,7 @@ from wisp_core.cli.streams import Streams, tell, tell_error
 from wisp_core.commands.pending import asked_lines
 from wisp_core.commands.results import Said
 from wisp_core.events import (
+    CallData,
     CommandRun,
     Event,
     FactRecorded,
@@ -20,7 +21,7 @@ from wisp_core.events import (
     TurnEnd,
 )
 from wisp_core.fact import learnt
-from wisp_core.records import JsonObject
+from wisp_core.records import CUT_SHORT, JsonObject
 from wisp_core.requests import Approval, Question
 from wisp_core.text import displayable, one_line, revealed, revealed_line, split_lines
 
@@ -97,6 +98,7 @@ class PlainPrinter:
         self._shows_controls = sys.stdout is not None and sys.stdout.isatty()
         self._told: set[str] = set()
         self._facts: dict[str, FactRecorded] = {}
+        self._asked: dict[str, CallData] = {}
         self._open_line = False
 
     def show(self, published: Published) -> None:
@@ -120,11 +122,18 @@ class PlainPrinter:
 
     def _event(self, event: Event) -> None:
         match event.data:
-            case Response():
+            case Response(calls=calls, finish=finish):
                 self._end_line()
-            case ToolCalled(tool=tool, arguments=arguments):
-                tell(f"● {tool} {one_line(revealed(json.dumps(arguments, ensure_ascii=False)), LINE_CHARACTERS)}")
+                self._asked = {call.call: call for call in calls}
+                if finish in CUT_SHORT and not calls:
+                    self.note(CUT_SHORT[finish])
+            case ToolCalled(call=call, tool=tool, arguments=arguments):
+                self._asked.pop(call, None)
+                _tell_call(tool, json.dumps(arguments, ensure_ascii=False))
             case ToolReturned() as result:
+                if refused := self._asked.pop(result.call, None):
+                    # It never ran.
+                    _tell_call(refused.tool, refused.given or refused.arguments)
                 self._output(result)
             case CommandRun(output=output):
                 # The person asked for it: as much of it as the model is shown.
@@ -209,6 +218,10 @@ class PlainPrinter:
         if self._open_line:
             self._open_line = False
             self._streams.reply("\n")
+
+
+def _tell_call(tool: str, arguments: str) -> None:
+    tell(f"● {revealed_line(tool)} {one_line(revealed(arguments), LINE_CHARACTERS)}")
 
 
 def _count(number: int, what: str) -> str:

@@ -95,7 +95,7 @@ class Effort:
                 raise UsageError(f"there is no effort `{argument}`", "low, medium, high, or off for the model's own")
             await here.thread.change(effort=effort)
         effort = here.thread.effort
-        return Said("effort", f"effort {effort}, for a model that takes one" if effort else "effort as the model has it")
+        return Said("effort", f"effort {effort}, where the model takes one" if effort else "effort as the model has it")
 
 
 class Mode:

@@ -151,7 +151,8 @@ def open_backend(model: str, settings: Settings, *, environ: Mapping[str, str]) 
         return _open(model, server, api="ollama", name=name.model, facts=facts)
     if name.provider in PROVIDERS:
         provider = PROVIDERS[name.provider]
-        server = Server(provider.url, _key(environ, provider.variable, needed_by=model), timeouts=settings.timeouts)
+        key = _key(environ, provider.variable, of=name.provider, needed_by=model)
+        server = Server(provider.url, key, timeouts=settings.timeouts)
         return _open(model, server, api=facts.get("api", provider.api), name=name.model, facts=facts, hosted=True)
     server = open_server(name.place, settings, environ=environ)
     endpoint = find_endpoint(name.place, settings)
@@ -196,7 +197,8 @@ def open_server(place: str, settings: Settings, *, environ: Mapping[str, str]) -
         SettingsError: it is configured wrongly.
     """
     endpoint = find_endpoint(place, settings)
-    key = _key(environ, endpoint.key_env, needed_by=f"endpoints.{place}.key_env") if endpoint.key_env else ""
+    by = f"endpoints.{place}.key_env"
+    key = _key(environ, endpoint.key_env, of=place, needed_by=by) if endpoint.key_env else ""
     return Server(_url(place, endpoint), key, _headers(place, endpoint), settings.timeouts)
 
 
@@ -280,12 +282,12 @@ def _headers(name: str, endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
     return tuple((header.lower(), value.strip()) for header, value in endpoint.headers.items())
 
 
-def _key(environ: Mapping[str, str], variable: str, *, needed_by: str) -> str:
+def _key(environ: Mapping[str, str], variable: str, *, of: str, needed_by: str) -> str:
     key = environ.get(variable, "").strip()
     if not key:
         raise AuthenticationError(
             f"{needed_by} needs a key in the environment variable {variable}",
-            "set it, or keep it in the keyring with `wisp models key PROVIDER`",
+            f"set it, or keep it in the keyring with `wisp models key {of}`",
         )
     if not re.fullmatch(r"[!-~]+", key):
         raise AuthenticationError(f"the key in {variable} holds characters that no key has", "set it anew")

@@ -107,7 +107,10 @@ def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None 
     if status in (401, 403) or "authentication" in words or "invalid_api_key" in words:
         return AuthenticationError(f"{endpoint} refused the key: {said}", "set a valid key for it", **about)
     wait = find_wait(headers or {}, report.message)
-    when = f"try again in {wait:.0f} s" if wait else "try again later"
+    when = f"try again in {_duration(wait)}" if wait else "try again later"
+    if "insufficient_quota" in words:
+        # No wait mends it.
+        return AuthenticationError(f"{endpoint} has no quota left for the key: {said}", "see its plan", **about)
     if status == 429 or "rate_limit" in words:
         return RateLimitedError(f"{endpoint} takes no more requests for now: {said}", when, wait=wait, **about)
     routed = _ROUTED.search(report.message[:DETAIL_CHARACTERS])
@@ -228,3 +231,10 @@ def _is_number(text: str) -> bool:
 
 def _bounded(seconds: float) -> float | None:
     return min(seconds, LONGEST_WAIT) if seconds >= 0 else 0.0
+
+
+def _duration(seconds: float) -> str:
+    """Return a wait in the unit in which a person thinks of it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.0f} h"

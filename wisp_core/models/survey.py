@@ -180,6 +180,8 @@ async def _endpoint(place: str, settings: Settings, *, environ: Mapping[str, str
             await transport.close()
     except WispError as error:
         return [Seen(name, error.sentence(), usable=False)]
+    if found.refused:
+        return [Seen(name, found.refused, usable=False)]
     models = ", ".join(found.models[:SHOWN_MODELS]) or "it names no models"
     more = f" and {len(found.models) - SHOWN_MODELS} more" if len(found.models) > SHOWN_MODELS else ""
     # Its url may hold a name and a password, which are shown to nobody.

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from wisp_core.errors import ModelError, ModelTimeoutError, OverloadedError, UnreachableError
+from wisp_core.errors import ModelError, ModelTimeoutError, NoModelError, OverloadedError, UnreachableError
 from wisp_core.models.transport import Transport
 from wisp_core.models.wire import LEAST_WINDOW, read_count
 from wisp_core.records import JsonObject
@@ -20,7 +20,7 @@ class Found:
     """What a server says of itself: its models, its window in tokens, whether it is a llama.cpp server.
 
     `windows` has that of each model of which it tells one. `sure` tells that it is worth no second question; a server
-    that is still loading is asked again.
+    that is still loading is asked again. `refused` is the sentence by which it refused to tell anything.
     """
 
     models: tuple[str, ...] = ()
@@ -28,6 +28,7 @@ class Found:
     llama: bool = False
     sure: bool = True
     windows: Mapping[str, int] = field(default_factory=dict)
+    refused: str = ""
 
 
 async def look(transport: Transport, model: str | None) -> Found:
@@ -38,21 +39,24 @@ async def look(transport: Transport, model: str | None) -> Found:
         ModelTimeoutError: it does not answer such questions now.
     """
     server = transport.server
-    busy: list[ModelError] = []
-    entries = _entries(await _try(transport, f"{server.url}/models", busy=busy))
+    refusals: list[ModelError] = []
+    entries = _entries(await _try(transport, f"{server.url}/models", refusals=refusals))
     models = tuple(entry["id"] for entry in entries if isinstance(entry.get("id"), str) and entry["id"])
     listed = entries
     entry = _entry(entries, model)
-    props = await _try(transport, f"{server.root}/props", busy=busy)
+    props = await _try(transport, f"{server.root}/props", refusals=refusals)
     generation = props.get("default_generation_settings") if isinstance(props, dict) else None
     window = _believed(generation.get("n_ctx")) if isinstance(generation, dict) else None
     llama = isinstance(generation, dict)
     window = window or _window_of(entry)
     if window is None and not llama:
-        listed = _entries(await _try(transport, f"{server.root}/api/v0/models", busy=busy))
+        listed = _entries(await _try(transport, f"{server.root}/api/v0/models", refusals=refusals))
         window = _window_of(_entry(listed, model))
     windows = {name: tokens for name in models if (tokens := _window_of(_named(listed, name)))}
-    return Found(models, window, llama, sure=not busy, windows=windows)
+    told = models or llama or window is not None
+    refused = "" if told or not refusals else refusals[0].sentence()
+    busy = any(isinstance(error, OverloadedError) for error in refusals)
+    return Found(models, window, llama, sure=not busy, windows=windows, refused=refused)
 
 
 def lower(known: Window | None, limit: int | None) -> Window | None:
@@ -62,7 +66,7 @@ def lower(known: Window | None, limit: int | None) -> Window | None:
     return Window(limit, "error")
 
 
-async def _try(transport: Transport, url: str, *, busy: list[ModelError]) -> Any:
+async def _try(transport: Transport, url: str, *, refusals: list[ModelError]) -> Any:
     try:
         return await transport.ask("GET", url)
     except ModelTimeoutError:
@@ -71,10 +75,10 @@ async def _try(transport: Transport, url: str, *, busy: list[ModelError]) -> Any
         # Only where nothing listens: some servers hang up on a path that they do not know.
         if isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout):
             raise
-    except OverloadedError as error:
-        busy.append(error)
-    except ModelError:
+    except NoModelError:
         pass  # it does not know the question
+    except ModelError as error:
+        refusals.append(error)
     return None
 
 

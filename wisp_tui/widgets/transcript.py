@@ -25,6 +25,7 @@ from types import MappingProxyType
 from textual.timer import Timer
 
 from wisp_core.records import (
+    CUT_SHORT,
     CallContent,
     CommandContent,
     Entry,
@@ -212,8 +213,8 @@ class Transcript(TranscriptCursor):
         elif reply is not None:
             reply.settle(content.text, entry=entry.id)
             self._update(reply)
-        if content.finish == "length":
-            self.note("the reply stopped at its length limit; /continue goes on with it", "warning")
+        if content.finish in CUT_SHORT:
+            self.note(CUT_SHORT[content.finish], "warning")
 
     def _end_live(self) -> None:
         if self._reasoning is not None:

@@ -117,7 +117,7 @@ async def test_the_servers_own_wait_may_be_a_date(tmp_path, api):
 async def test_a_server_that_asks_for_too_long_is_not_waited_for_and_says_when(tmp_path, api):
     async with speaking(tmp_path, api, settings=SOON) as (server, here):
         server.answer(status=429, body=refusal(api, "used up."), headers={"retry-after": "7200"})
-        assert (await fail(here)).endswith("takes no more requests for now: used up; try again in 7200 s")
+        assert (await fail(here)).endswith("takes no more requests for now: used up; try again in 2 h")
         assert len(server.requests) == 1
 
 
