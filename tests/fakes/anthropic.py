@@ -46,12 +46,13 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 
 class FakeAnthropic(FakeStreaming):
-    """The provider."""
+    """The provider; a `newest` model knows a form and no forced choice, temperature or budget, an older one not."""
 
     path = "/v1/messages"
 
-    def __init__(self, *, key=None, most_output=64000, window=200000):
+    def __init__(self, *, key=None, most_output=64000, window=200000, newest=False):
         super().__init__()
+        self.newest = newest
         self.key, self.most_output, self.window = key, most_output, window
         self.models = {"data": [{"type": "model", "id": "claude-fake", "display_name": "Fake"}], "has_more": False}
 
@@ -85,8 +86,28 @@ class FakeAnthropic(FakeStreaming):
         if asked > self.most_output:
             most = f"max_tokens: {asked} > {self.most_output}, which is the maximum allowed number of output tokens"
             return self.report(400, most)
+        unknown = _unknown_to_newest(seen.body) if self.newest else _unknown_to_older(seen.body)
+        if unknown:
+            return self.report(400, unknown)
         over = f"prompt is too long: {size} tokens > {self.window} maximum"
         return self.report(400, over) if size > self.window else None
+
+
+def _unknown_to_newest(body):
+    if body.get("tool_choice", {}).get("type") in ("tool", "any"):
+        return 'tool_choice: type "tool" and "any" are not supported for this model.'
+    if "temperature" in body:
+        return "`temperature` is deprecated for this model."
+    if body.get("thinking", {}).get("type") == "enabled":
+        return '"thinking.type.enabled" is not supported for this model.'
+    form = body.get("output_config", {}).get("format")
+    if form is not None and form["schema"].get("additionalProperties") is not False:
+        return "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
+    return ""
+
+
+def _unknown_to_older(body):
+    return "output_config.format: Extra inputs are not permitted" if "format" in body.get("output_config", {}) else ""
 
 
 def report(status, what):
@@ -246,7 +267,7 @@ def _all_blocks(messages):
 
 def _thinking(body):
     thinking = body.get("thinking")
-    if "output_config" in body and set(body["output_config"]) != {"effort"}:
+    if set(body.get("output_config", {})) - {"effort", "format"}:
         return "output_config: Extra inputs are not permitted"
     if thinking is None:
         return ""

@@ -1,6 +1,6 @@
 """Turns the chunks of one answer into model events: reasoning apart, calls joined, the end told once. Pure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from wisp_core.errors import CutStreamError
@@ -54,25 +54,25 @@ class Answer:
         """Whether the reply began with reasoning that no tag opened."""
         return self._splitter.unopened
 
-    def feed(self, data: bytes) -> list[ModelEvent]:
-        """Return what bytes of the stream complete.
+    def feed(self, data: bytes) -> Iterator[ModelEvent]:
+        """Yield what bytes of the stream complete; what came before an error is yielded before it is raised.
 
         Raises:
             ModelError: the stream reports an error or holds what is no JSON.
         """
         try:
-            return self._read(_payloads(self._reader.feed(data)))
+            yield from self._read(_payloads(self._reader.feed(data)))
         except CutStreamError as error:
             raise self._locate(error) from error
 
-    def feed_whole(self, text: str) -> list[ModelEvent]:
-        """Return what the body of a server says that does not stream.
+    def feed_whole(self, text: str) -> Iterator[ModelEvent]:
+        """Yield what the body of a server says that does not stream.
 
         Raises:
             ModelError: it reports an error or is no JSON.
         """
         try:
-            return self._read([text])
+            yield from self._read([text])
         except CutStreamError as error:
             raise self._locate(error) from error
 
@@ -83,7 +83,7 @@ class Answer:
             CutStreamError: the stream ended before the answer did.
         """
         try:
-            events = self._read(_payloads(self._reader.finish()))
+            events = list(self._read(_payloads(self._reader.finish())))
         except CutStreamError as error:
             if not self.finished:
                 raise self._locate(error) from error
@@ -118,15 +118,13 @@ class Answer:
             return "tool_calls"
         return "stop" if not calls and self._reason in ("", "tool_calls") else self._reason
 
-    def _read(self, payloads: list[str]) -> list[ModelEvent]:
-        events: list[ModelEvent] = []
+    def _read(self, payloads: list[str]) -> Iterator[ModelEvent]:
         for payload in payloads:
             for value in parse_payloads(payload):
                 if value == "[DONE]":
                     self.finished = True
                 else:
-                    events += self._take(value)
-        return events
+                    yield from self._take(value)
 
     def _take(self, value: Any) -> list[ModelEvent]:
         chunk = self._read_value(value)

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
@@ -20,7 +20,7 @@ from wisp_core.models.anthropic_wire import (
 from wisp_core.models.backend import Server
 from wisp_core.models.exchange import Read
 from wisp_core.models.profile import Profile
-from wisp_core.models.refusals import TOOLS, find_refused
+from wisp_core.models.refusals import TOOLS, find_named, find_refused
 from wisp_core.models.server_backend import ServerBackend
 from wisp_core.models.server_model import ServerModel
 from wisp_core.models.wire import write_name
@@ -43,7 +43,8 @@ class AnthropicBackend(ServerBackend):
 
     The model thinks only where an effort is asked for. What it thought before its calls goes back with their results,
     since the API wants it there, and nowhere else; it is kept in memory alone, so that a turn which another process
-    began is gone on with without thinking. An answer has a form as the arguments of a tool that must be called.
+    began is gone on with without thinking. An answer has a form by `output_config`, which models of the provider know,
+    else as the arguments of a tool that must be called, which other servers know and the newest models do not.
     """
 
     _features: ClassVar[Mapping[str, str]] = {
@@ -51,8 +52,9 @@ class AnthropicBackend(ServerBackend):
         "temperature": r"temperature",
         "cache": r"cache_control",
         "tools": TOOLS,
+        "format": r"output_config|output_format|json_schema|structured output",
+        "forced": TOOLS,
     }
-    _form = "tools"
 
     def __init__(self, name: str, server: Server, *, model: str | None, profile: Profile) -> None:
         key = (("x-api-key", server.key),) if server.key else ()
@@ -61,6 +63,8 @@ class AnthropicBackend(ServerBackend):
         self._model = ServerModel(replace(server, url=url, key="", headers=headers), model, profile=profile)
         super().__init__(name, self._model, url=f"{url}/messages")
         self._most_output = profile.most_output
+        forms = ("forced", "format") if profile.probes else ("format", "forced")
+        self._forms = forms if profile.tools else ("format",)
         self._adaptive = False
         self._thoughts: dict[CallsKey, list[JsonObject]] = {}
 
@@ -93,6 +97,7 @@ class AnthropicBackend(ServerBackend):
     def _write(self, request: ModelRequest, schema: type[BaseModel] | None) -> JsonObject:
         cached, limit = "cache" not in self._refused, self._limit(request)
         thinking = {} if schema is not None else self._thinking(request, limit)
+        form = self._form if schema is not None else None
         body: JsonObject = {"model": self._model.name, "max_tokens": limit, "stream": True}
         if system := write_system(request.messages, cached=cached):
             body["system"] = system
@@ -100,7 +105,9 @@ class AnthropicBackend(ServerBackend):
         stable = request.stable if cached else 0
         body["messages"] = write_messages(request.messages, stable=stable, thoughts=thoughts)
         if self.capabilities.tools:
-            body |= _offer(request, schema)
+            body |= _offer(request.tools, request.messages) if form != "forced" or schema is None else _force(schema)
+        if form == "format" and schema is not None:
+            body["output_config"] = {"format": {"type": "json_schema", "schema": _close(schema.model_json_schema())}}
         if request.temperature is not None and not thinking:
             body["temperature"] = request.temperature
         return body | thinking
@@ -126,12 +133,22 @@ class AnthropicBackend(ServerBackend):
         if most and 0 < int(most.group(2)) < body["max_tokens"]:
             self._most_output = int(most.group(2))
             return True
-        sent = set(body) if "cache" in self._refused else {*body, "cache"}
-        refused = find_refused(error, sent, features=self._features)
+        sent = self._sent(body)
+        forms = {name: self._features[name] for name in self._forms}
+        refused = find_refused(error, sent, features=self._features) or find_named(error, sent, features=forms)
         if refused == "thinking" and not self._adaptive:
             self._adaptive = True
             return True
+        if refused == "tools":
+            self._refused.add("forced")
         return self._leave_out(refused)
+
+    def _sent(self, body: JsonObject) -> set[str]:
+        """Return the parts of a body that may be left out; how a form was asked for says nothing of other requests."""
+        sent = set(body) if "cache" in self._refused else {*body, "cache"}
+        if body.get("tool_choice", {}).get("type") == "tool":
+            return sent - {"tools"} | {"forced"}
+        return sent | {"format"} if "format" in body.get("output_config", {}) else sent
 
 
 def find_steps(messages: Sequence[Message]) -> Sequence[Message]:
@@ -140,16 +157,28 @@ def find_steps(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[last + 1 :]
 
 
-def _offer(request: ModelRequest, schema: type[BaseModel] | None) -> JsonObject:
-    """Return the tools and how they may be chosen: the one of the schema must be called, those of the past cannot."""
-    if schema is not None:
-        name = schema.__name__
-        tool = ToolSchema(name, "Takes the answer.", schema.model_json_schema())
-        choice = {"type": "tool", "name": name, "disable_parallel_tool_use": True}
-        return {"tools": write_tools([tool]), "tool_choice": choice}
-    if request.tools:
-        return {"tools": write_tools(request.tools)}
+def _offer(tools: Sequence[ToolSchema], messages: Sequence[Message]) -> JsonObject:
+    """Return the tools that may be chosen; where there are none those of the past, which may not."""
+    if tools:
+        return {"tools": write_tools(tools)}
     # Calls in the messages are refused where no tools are named.
-    names = dict.fromkeys(write_name(call.name) for message in request.messages for call in message.calls)
+    names = dict.fromkeys(write_name(call.name) for message in messages for call in message.calls)
     past = [ToolSchema(name, "Not available now.", {"type": "object"}) for name in names]
     return {"tools": write_tools(past), "tool_choice": {"type": "none"}} if past else {}
+
+
+def _force(schema: type[BaseModel]) -> JsonObject:
+    """Return the one tool that must be called with an object of the form."""
+    tool = ToolSchema(schema.__name__, "Takes the answer.", schema.model_json_schema())
+    choice = {"type": "tool", "name": tool.name, "disable_parallel_tool_use": True}
+    return {"tools": write_tools([tool]), "tool_choice": choice}
+
+
+def _close(schema: Any) -> Any:
+    """Return a JSON schema whose objects allow no other properties, as the API demands."""
+    if isinstance(schema, list):
+        return [_close(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: _close(part) for key, part in schema.items()}
+    return closed | {"additionalProperties": False} if schema.get("type") == "object" else closed

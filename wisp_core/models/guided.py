@@ -15,6 +15,10 @@ from wisp_core.requests import CallRequested, Finished, Message, ModelEvent, Rol
 Schema = TypeVar("Schema", bound=BaseModel)
 
 
+class FormlessError(BadRequestError):
+    """An answer that is whole and holds no object of the form that was asked for."""
+
+
 def ask_for(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[Message, ...]:
     """Return the messages with the schema asked for in words, at the end of the last one of the user."""
     form = json.dumps(schema.model_json_schema())
@@ -37,7 +41,7 @@ async def read_guided(answer: AsyncGenerator[ModelEvent, None], schema: type[Sch
 
     Raises:
         CutStreamError: the output limit ended the answer before the object was whole.
-        BadRequestError: the answer holds none.
+        FormlessError: the answer holds none.
     """
     said, given, reason = "", "", ""
     async with aclosing(answer) as events:
@@ -56,4 +60,4 @@ async def read_guided(answer: AsyncGenerator[ModelEvent, None], schema: type[Sch
         if reason == "length":
             cut = f"{endpoint} reached its output limit before its answer was whole"
             raise CutStreamError(cut, endpoint=endpoint) from error
-        raise BadRequestError(f"{endpoint} gave no {schema.__name__}: {quote(text)}", endpoint=endpoint) from error
+        raise FormlessError(f"{endpoint} gave no {schema.__name__}: {quote(text)}", endpoint=endpoint) from error

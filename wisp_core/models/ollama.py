@@ -31,7 +31,7 @@ class OllamaBackend(ServerBackend):
         "tools": r"does not support tools",
         "format": r"\bformat\b|grammar|json schema",
     }
-    _form = "format"
+    _forms = ("format",)
     _hint = "correct its url"
     _lines = True
 

@@ -10,8 +10,9 @@ TOOLS = r"(?s)^(?!.*schema).*(?:\btools?\b(?![\"']?\s*[.,\[]\s*[\"']?\d)|tool[_ 
 """How a refusal names the tools."""
 
 _UNKNOWN = re.compile(
-    r"not (?:supported|permitted|allowed|implemented|available)|support|unknown|unrecogni[sz]ed|unexpected|extra"
-    r"|requires?|invalid (?:parameter|argument|field)|additional propert",
+    r"not (?:supported|permitted|allowed|implemented|available|compatible)|support|unknown|unrecogni[sz]ed|unexpected"
+    r"|extra|requires?|deprecated|no longer|unavailable|only for api versions|invalid (?:parameter|argument|field)"
+    r"|additional propert",
     re.IGNORECASE,
 )
 

@@ -36,7 +36,7 @@ class ResponsesBackend(ServerBackend):
         "max_output_tokens": r"max_output_tokens",
         "tools": TOOLS,
     }
-    _form = "text"
+    _forms = ("text",)
 
     def __init__(self, name: str, server: Server, *, model: str | None, profile: Profile) -> None:
         url = server.url.removesuffix("/responses")

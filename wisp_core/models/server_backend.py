@@ -10,9 +10,9 @@ from pydantic import BaseModel
 
 from wisp_core.errors import BadRequestError, ContextOverflowError, ModelError, ModelTimeoutError, OverloadedError
 from wisp_core.models.exchange import Exchange, Read
-from wisp_core.models.guided import ask_for, read_guided
+from wisp_core.models.guided import FormlessError, ask_for, read_guided
 from wisp_core.models.loading import is_loading, wait_until_loaded
-from wisp_core.models.refusals import find_refused
+from wisp_core.models.refusals import find_named, find_refused
 from wisp_core.models.transport import Transport
 from wisp_core.records import JsonObject
 from wisp_core.requests import Capabilities, Message, ModelEvent, ModelRequest, PromptProgress, ToolSchema, Window
@@ -53,12 +53,12 @@ class KnownModel(Protocol):
 class ServerBackend(ABC):
     """A `ModelBackend` but for how its API writes a request and reads an answer; what a server refused is remembered.
 
-    `_features` gives the pattern by which a refusal names each part of a request that may be left out; `_form` is the
-    part that asks for an answer in the form of a schema.
+    `_features` gives the pattern by which a refusal names each part of a request that may be left out; `_forms` are
+    those that ask for an answer in the form of a schema, the first that is known to work or not known not to is used.
     """
 
     _features: ClassVar[Mapping[str, str]]
-    _form: ClassVar[str]
+    _forms: tuple[str, ...]
     _hint = "correct its url; it often ends in /v1"
     _lines = False
 
@@ -102,8 +102,20 @@ class ServerBackend(ABC):
         Raises:
             ModelError: no answer came, or none of that form.
         """
-        answer = self._answer(replace(request, tools=()), schema, begin=self._begin)
-        return await read_guided(answer, schema, endpoint=self.endpoint)
+        request = replace(request, tools=())
+        try:
+            return await read_guided(self._answer(request, schema, begin=self._begin), schema, endpoint=self.endpoint)
+        except FormlessError:
+            form = self._form
+            if form is None:
+                raise
+        # A server may ignore a form that it does not know: it is asked once in another way, kept to where that works.
+        self._refused.add(form)
+        try:
+            return await read_guided(self._answer(request, schema, begin=self._begin), schema, endpoint=self.endpoint)
+        except ModelError:
+            self._refused.discard(form)
+            raise
 
     async def close(self) -> None:
         """Close the connections."""
@@ -117,9 +129,17 @@ class ServerBackend(ABC):
     def _begin(self) -> Read:
         """Return what reads the values of one answer."""
 
+    @property
+    def _form(self) -> str | None:
+        """The part that asks for an answer in the form of a schema, None where only words are left."""
+        return next((form for form in self._forms if form not in self._refused), None)
+
     def _adapt(self, error: BadRequestError, body: JsonObject) -> bool:
         """Learn from the refusal of a body, and tell whether the next one will be another."""
-        return self._leave_out(find_refused(error, body, features=self._features))
+        form = {name: pattern for name, pattern in self._features.items() if name == self._form}
+        # A form is left out whatever is wrong with it: words do as well.
+        refused = find_refused(error, body, features=self._features) or find_named(error, body, features=form)
+        return self._leave_out(refused)
 
     def _leave_out(self, part: str | None) -> bool:
         """Send a part no more, and tell whether there was one to leave out."""
@@ -166,6 +186,6 @@ class ServerBackend(ABC):
 
     def _body(self, request: ModelRequest, schema: type[BaseModel] | None) -> JsonObject:
         without = self._refused if self.capabilities.tools else {*self._refused, "tools"}
-        if schema is not None and self._form in without:
+        if schema is not None and self._form is None:
             request = replace(request, messages=ask_for(request.messages, schema))
         return {key: value for key, value in self._write(request, schema).items() if key not in without}

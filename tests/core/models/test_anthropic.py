@@ -160,8 +160,39 @@ async def test_guided_generation_takes_words_where_no_tool_is_called(provider, b
     with pytest.raises(CutStreamError):
         await backend.guided(prompt(), Verdict)
     provider.answer(*message(said("no")))
+    provider.answer(*message(said("no")))
     with pytest.raises(BadRequestError, match="no Verdict"):
         await backend.guided(prompt(), Verdict)
+
+
+def hosted(provider, **facts):
+    """Return the backend as of a model of the provider itself."""
+    return AnthropicBackend(
+        "anthropic/new", Server(f"{provider.url}"), model="new", profile=Profile(probes=False, **facts)
+    )
+
+
+@pytest.mark.parametrize("newest", [True, False])
+async def test_a_form_is_asked_for_as_the_model_knows_it_and_its_tools_stay(provider, newest):
+    provider.newest = newest
+    backend = hosted(provider)
+    answer = said('{"keep": true, "why": "x"}') if newest else called("Verdict", '{"keep": true, "why": "x"}')
+    provider.answer(*message(answer))
+    assert await backend.guided(prompt(temperature=0.0), Verdict) == Verdict(keep=True, why="x")
+    taken = provider.requests[-1].body
+    assert ("temperature" in taken) is not newest
+    assert ("output_config" in taken, "tool_choice" in taken) == (newest, not newest)
+    await ask(backend, prompt(tools=(READ,)))
+    assert [tool["name"] for tool in provider.requests[-1].body["tools"]] == ["read_file"]
+    await backend.close()
+
+
+async def test_a_gateway_to_a_newest_model_is_asked_without_the_forced_tool_and_keeps_its_tools(provider, backend):
+    provider.newest = True
+    provider.answer(*message(said('{"keep": true, "why": "x"}')))
+    assert await backend.guided(prompt(), Verdict) == Verdict(keep=True, why="x")
+    await ask(backend, prompt(tools=(READ,)))
+    assert "tools" in provider.requests[-1].body
 
 
 async def test_a_prompt_that_is_too_long_is_typed_with_its_figures_and_lowers_the_window(provider):
