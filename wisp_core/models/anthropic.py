@@ -35,13 +35,17 @@ THINKING_SHARES = {"low": 0.2, "medium": 0.4, "high": 0.7}
 LEAST_THINKING = 1024
 """The smallest budget of thinking that the API takes, in tokens; as much is left for the reply."""
 
+_UNFIT_THOUGHTS = re.compile(
+    r"bound to a different conversation|blocks?.{0,80}cannot be modified|expected `?thinking|signature", re.IGNORECASE
+)
+"""How the API refuses thoughts that it cannot place any more, as when earlier turns were condensed away in the turn."""
 _MOST_OUTPUT = re.compile(r"max_tokens: (\d{1,9}) > (\d{1,9})")
 
 
 class AnthropicBackend(ServerBackend):
     """A `ModelBackend` over `/v1/messages`.
 
-    The model thinks only where an effort is asked for. What it thought before its calls goes back with their results,
+    A model is told to think only where an effort is asked for. What it thought before its calls goes back with their results,
     since the API wants it there, and nowhere else; it is kept in memory alone, so that a turn which another process
     began is gone on with without thinking. An answer has a form by `output_config`, which models of the provider know,
     else as the arguments of a tool that must be called, which other servers know and the newest models do not.
@@ -101,7 +105,7 @@ class AnthropicBackend(ServerBackend):
         body: JsonObject = {"model": self._model.name, "max_tokens": limit, "stream": True}
         if system := write_system(request.messages, cached=cached):
             body["system"] = system
-        thoughts = self._thoughts if thinking else None
+        thoughts = self._thoughts if schema is None and "thinking" not in self._refused else None
         stable = request.stable if cached else 0
         body["messages"] = write_messages(request.messages, stable=stable, thoughts=thoughts)
         if self.capabilities.tools:
@@ -117,14 +121,16 @@ class AnthropicBackend(ServerBackend):
         return min(limits, default=DEFAULT_OUTPUT)
 
     def _thinking(self, request: ModelRequest, limit: int) -> JsonObject:
-        """Return what asks for thinking; nothing in the middle of a turn whose first thoughts are not at hand."""
+        """Return what asks for thinking; no budget in the middle of a turn whose first thoughts are not at hand."""
         share, steps = THINKING_SHARES.get(request.effort), find_steps(request.messages)
-        if share is None or "thinking" in self._refused or (steps and calls_key(steps[0].calls) not in self._thoughts):
+        if share is None or "thinking" in self._refused:
             return {}
         if self._adaptive:
             # Newer models decide themselves how much they think, and would keep it to themselves.
             thinking = {"type": "adaptive", "display": "summarized"}
             return {"thinking": thinking, "output_config": {"effort": request.effort}}
+        if steps and calls_key(steps[0].calls) not in self._thoughts:
+            return {}
         budget = min(max(LEAST_THINKING, int(limit * share)), limit - LEAST_THINKING)
         return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= LEAST_THINKING else {}
 
@@ -132,6 +138,9 @@ class AnthropicBackend(ServerBackend):
         most = _MOST_OUTPUT.search(error.detail)
         if most and 0 < int(most.group(2)) < body["max_tokens"]:
             self._most_output = int(most.group(2))
+            return True
+        if self._thoughts and _UNFIT_THOUGHTS.search(error.detail):
+            self._thoughts.clear()
             return True
         sent = self._sent(body)
         forms = {name: self._features[name] for name in self._forms}

@@ -101,3 +101,33 @@ async def test_a_model_that_takes_no_budget_is_told_its_effort_and_one_that_take
         assert text(await ask(backend, prompt(effort="high"))) == "ok"
     assert ["thinking" in seen.body for seen in provider.requests[3:]] == [True, False, False]
     await backend.close()
+
+
+async def test_what_a_model_thought_unasked_goes_back_with_the_results_too(provider, backend):
+    provider.answer(*message(thought("plan"), called("read_file", '{"path": "a"}')))
+    await ask(backend, ModelRequest((ASKED,), tools=(READ,)))
+    await ask(backend, ModelRequest((ASKED, *step(1)), tools=(READ,)))
+    body = provider.requests[1].body
+    assert "thinking" not in body
+    assert body["messages"][1]["content"][0] == {"type": "thinking", "thinking": "plan", "signature": SIGNATURE}
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "messages.1.content.0: The block is bound to a different conversation",
+        "messages.1.content.0: `thinking` blocks in the latest assistant message cannot be modified",
+    ],
+)
+async def test_thoughts_that_fit_no_more_are_left_out_for_the_turn_and_the_turn_goes_on(provider, backend, refusal):
+    provider.answer(*message(thought("plan"), called("read_file", '{"path": "a"}')))
+    await ask(backend, think())
+    provider.rejects = [("EqQBCgIYAhIM", refusal)]
+    assert text(await ask(backend, think(*step(1)))) == "ok"
+    assert "plan" not in str(provider.requests[-1].body)
+    assert "tools" in provider.requests[-1].body
+    provider.rejects = []
+    provider.answer(*message(thought("again"), called("read_file", '{"path": "a"}')))
+    await ask(backend, think())
+    await ask(backend, think(*step(1)))
+    assert "again" in str(provider.requests[-1].body)
