@@ -45,10 +45,12 @@ _MOST_OUTPUT = re.compile(r"max_tokens: (\d{1,9}) > (\d{1,9})")
 class AnthropicBackend(ServerBackend):
     """A `ModelBackend` over `/v1/messages`.
 
-    A model is told to think only where an effort is asked for. What it thought before its calls goes back with their results,
-    since the API wants it there, and nowhere else; it is kept in memory alone, so that a turn which another process
-    began is gone on with without thinking. An answer has a form by `output_config`, which models of the provider know,
-    else as the arguments of a tool that must be called, which other servers know and the newest models do not.
+    A model is told to think only where an effort is asked for. What it thought before its calls goes back with their
+    results, since the API wants it there, and nowhere else; it is kept in memory alone, so that a turn which another
+    process began is gone on with without thinking.
+
+    An answer has a form by `output_config`, which models of the provider know, else as the arguments of a tool that
+    must be called, which other servers know and the newest models do not.
     """
 
     _features: ClassVar[Mapping[str, str]] = {
