@@ -173,13 +173,15 @@ class Price(Section):
 class Known(Section):
     """What is known of a model by its full name, over what the catalogue knows; sizes in tokens.
 
-    `reserve` stays free; over `compaction_limit` it is condensed whatever the window; `effort` tells that it takes one.
+    `reserve` stays free; over `compaction_limit` it is condensed whatever the window; `effort` tells that it takes one,
+    and `thinking` what a model behind Anthropic's API makes of it: a budget, or as much thinking as it deems right.
     """
 
     window: int | None = Field(None, ge=512, validation_alias=AliasChoices("window", "context_length"))
     output: int | None = Field(None, ge=1)
     tools: bool | None = None
     effort: bool | None = None
+    thinking: Literal["budget", "adaptive"] | None = None
     reserve: int | None = Field(None, ge=0)
     compaction_limit: int | None = Field(None, ge=512)
     api: Literal["chat", "responses"] | None = None

@@ -12,10 +12,14 @@
 It refuses what the real one refuses: another header for the key, no version, unknown or missing fields, a first message
 that is not the user's, sides that do not alternate, empty texts, calls without their results right after, results of no
 call, results after other blocks, repeated ids, more than four breakpoints, thinking without room for the reply or
-beside a temperature or a forced tool, calls in the messages without tools, and thinking in the middle of a turn that
-does not begin with what was thought, signed as it was.
+beside a temperature or a forced tool, calls in the messages without tools, and a budget of thinking in the middle of a
+turn that does not begin with what was thought, signed as it was.
+
+A `newest` model knows a form and refuses a forced choice, a temperature, a budget, and to be told not to think: it
+thinks unasked. It signs what it thinks for the instructions, the tools, the messages before and the block's place.
 """
 
+import hashlib
 import json
 import re
 
@@ -46,7 +50,7 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 
 class FakeAnthropic(FakeStreaming):
-    """The provider; a `newest` model knows a form and no forced choice, temperature or budget, an older one not."""
+    """The provider, of a `newest` model or of an older one."""
 
     path = "/v1/messages"
 
@@ -58,7 +62,7 @@ class FakeAnthropic(FakeStreaming):
 
     def usual(self):
         """Return the events of an ordinary answer."""
-        return message(said("ok"))
+        return message(thought("hm"), said("ok")) if self.newest else message(said("ok"))
 
     def events(self, values):
         """Return events as bytes, each under its name."""
@@ -86,11 +90,43 @@ class FakeAnthropic(FakeStreaming):
         if asked > self.most_output:
             most = f"max_tokens: {asked} > {self.most_output}, which is the maximum allowed number of output tokens"
             return self.report(400, most)
-        unknown = _unknown_to_newest(seen.body) if self.newest else _unknown_to_older(seen.body)
+        unknown = _unknown_to_newest(seen.body) or _moved(seen.body) if self.newest else _unknown_to_older(seen.body)
         if unknown:
             return self.report(400, unknown)
         over = f"prompt is too long: {size} tokens > {self.window} maximum"
         return self.report(400, over) if size > self.window else None
+
+    async def _stream(self, reader, writer, *, planned):
+        if self.newest:
+            planned.pieces = [_sign_all(b"".join(planned.pieces), self.requests[-1].body)]
+        return await super()._stream(reader, writer, planned=planned)
+
+
+def sign(body, place):
+    """Return the signature of a block at a place in the answer to a request; breakpoints are no part of it."""
+    told = [body.get("system"), body.get("tools"), body["messages"]]
+    bare = json.dumps(told).replace(', "cache_control": {"type": "ephemeral"}', "")
+    return f"{SIGNATURE}{hashlib.sha256(f'{place} {bare}'.encode()).hexdigest()[:16]}"
+
+
+def _sign_all(data, body):
+    parts = data.split(b"\n\n")
+    for at, part in enumerate(parts):
+        place = re.search(rb'"index": (\d+)', part)
+        if place:
+            parts[at] = part.replace(SIGNATURE.encode(), sign(body, int(place.group(1))).encode())
+    return b"\n\n".join(parts)
+
+
+def _moved(body):
+    """Return how thoughts are refused that are not where they were thought."""
+    for at, message in enumerate(body["messages"]):
+        for place, each in enumerate(message["content"]):
+            before = body | {"messages": body["messages"][:at]}
+            if each["type"] == "thinking" and each["signature"] != sign(before, place):
+                wrong = "Invalid `signature` in `thinking` block. The block is bound to a different conversation."
+                return f"messages.{at}.content.{place}: {wrong}"
+    return ""
 
 
 def _unknown_to_newest(body):
@@ -99,7 +135,9 @@ def _unknown_to_newest(body):
     if "temperature" in body:
         return "`temperature` is deprecated for this model."
     if body.get("thinking", {}).get("type") == "enabled":
-        return '"thinking.type.enabled" is not supported for this model.'
+        return '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive".'
+    if body.get("thinking", {}).get("type") == "disabled":
+        return '"thinking.type.disabled" is not supported for this model.'
     form = body.get("output_config", {}).get("format")
     if form is not None and form["schema"].get("additionalProperties") is not False:
         return "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
@@ -249,7 +287,7 @@ def _block(each, allowed):
         return "tool_use: input must be a dictionary and name match the pattern"
     if kind == "tool_result" and not each["content"]:
         return "tool_result: empty content"
-    if kind == "thinking" and each["signature"] != SIGNATURE:
+    if kind == "thinking" and not re.fullmatch(re.escape(SIGNATURE) + "[0-9a-f]*", each["signature"]):
         return "Invalid `signature` in `thinking` block"
     return ""
 
@@ -279,7 +317,7 @@ def _thinking(body):
         return "`temperature` may only be set to 1 when thinking is enabled"
     if body.get("tool_choice", {}).get("type") in ("tool", "any"):
         return "Thinking may not be enabled when tool_choice forces tool use"
-    return _turn(body["messages"])
+    return _turn(body["messages"]) if thinking["type"] == "enabled" else ""
 
 
 def _turn(messages):

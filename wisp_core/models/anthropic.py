@@ -9,14 +9,8 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from wisp_core.errors import BadRequestError
-from wisp_core.models.anthropic_wire import (
-    CallsKey,
-    MessageReader,
-    calls_key,
-    write_messages,
-    write_system,
-    write_tools,
-)
+from wisp_core.models.anthropic_turn import RunningTurn, find_start
+from wisp_core.models.anthropic_wire import MessageReader, write_messages, write_system, write_tools
 from wisp_core.models.backend import Server
 from wisp_core.models.exchange import Read
 from wisp_core.models.profile import Profile
@@ -25,7 +19,7 @@ from wisp_core.models.server_backend import ServerBackend
 from wisp_core.models.server_model import ServerModel
 from wisp_core.models.wire import write_name
 from wisp_core.records import JsonObject
-from wisp_core.requests import CallRequested, Message, ModelEvent, ModelRequest, Role, ToolSchema, WireCall
+from wisp_core.requests import CallRequested, ModelEvent, ModelRequest, ToolSchema, WireCall
 
 VERSION = "2023-06-01"
 DEFAULT_OUTPUT = 8192
@@ -36,7 +30,8 @@ LEAST_THINKING = 1024
 """The smallest budget of thinking that the API takes, in tokens; as much is left for the reply."""
 
 _UNFIT_THOUGHTS = re.compile(
-    r"bound to a different conversation|blocks?.{0,80}cannot be modified|expected `?thinking|signature", re.IGNORECASE
+    r"bound to a different conversation|blocks?.{0,80}cannot be modified|expected `?thinking|signature`? in `?thinking",
+    re.IGNORECASE,
 )
 """How the API refuses thoughts that it cannot place any more, as when earlier turns were condensed away in the turn."""
 _MOST_OUTPUT = re.compile(r"max_tokens: (\d{1,9}) > (\d{1,9})")
@@ -45,9 +40,9 @@ _MOST_OUTPUT = re.compile(r"max_tokens: (\d{1,9}) > (\d{1,9})")
 class AnthropicBackend(ServerBackend):
     """A `ModelBackend` over `/v1/messages`.
 
-    A model is told to think only where an effort is asked for. What it thought before its calls goes back with their
-    results, since the API wants it there, and nowhere else; it is kept in memory alone, so that a turn which another
-    process began is gone on with without thinking.
+    A model is told to think only where an effort is asked for, and may think unasked. What it thought before its calls
+    goes back with their results, since the API wants it there, and nowhere else; it is kept in memory alone, so that a
+    turn which another process began is gone on with without a budget of thinking.
 
     An answer has a form by `output_config`, which models of the provider know, else as the arguments of a tool that
     must be called, which other servers know and the newest models do not.
@@ -71,8 +66,8 @@ class AnthropicBackend(ServerBackend):
         self._most_output = profile.most_output
         forms = ("forced", "format") if profile.probes else ("format", "forced")
         self._forms = forms if profile.tools else ("format",)
-        self._adaptive = False
-        self._thoughts: dict[CallsKey, list[JsonObject]] = {}
+        self._adaptive = profile.thinking == "adaptive"
+        self._turn = RunningTurn()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the answer's parts, `Finished` last; closing the generator closes the connection.
@@ -80,8 +75,9 @@ class AnthropicBackend(ServerBackend):
         Raises:
             ModelError: the answer could not be had whole.
         """
-        if not find_steps(request.messages):
-            self._thoughts.clear()
+        if find_start(request.messages) == len(request.messages):
+            self._turn = RunningTurn()
+        self._turn.tools = request.tools or self._turn.tools
         readers: list[MessageReader] = []
         calls: list[WireCall] = []
 
@@ -94,8 +90,8 @@ class AnthropicBackend(ServerBackend):
                 if isinstance(event, CallRequested):
                     calls.append(WireCall("", event.name, event.arguments))
                 yield event
-        if calls and readers[-1].thoughts:
-            self._thoughts[calls_key(calls)] = readers[-1].thoughts
+        if calls:
+            self._turn.keep(calls, readers[-1].blocks)
 
     def _begin(self) -> Read:
         return MessageReader(self.endpoint).read
@@ -107,11 +103,12 @@ class AnthropicBackend(ServerBackend):
         body: JsonObject = {"model": self._model.name, "max_tokens": limit, "stream": True}
         if system := write_system(request.messages, cached=cached):
             body["system"] = system
-        thoughts = self._thoughts if schema is None and "thinking" not in self._refused else None
+        # Another question than the turn's own is no part of it.
+        turn = self._turn if schema is None else RunningTurn()
         stable = request.stable if cached else 0
-        body["messages"] = write_messages(request.messages, stable=stable, thoughts=thoughts)
+        body["messages"] = write_messages(request.messages, stable=stable, came=turn.find(request.messages))
         if self.capabilities.tools:
-            body |= _offer(request.tools, request.messages) if form != "forced" or schema is None else _force(schema)
+            body |= _offer(request, turn.tools) if form != "forced" or schema is None else _force(schema)
         if form == "format" and schema is not None:
             body["output_config"] = {"format": {"type": "json_schema", "schema": _close(schema.model_json_schema())}}
         if request.temperature is not None and not thinking:
@@ -124,14 +121,14 @@ class AnthropicBackend(ServerBackend):
 
     def _thinking(self, request: ModelRequest, limit: int) -> JsonObject:
         """Return what asks for thinking; no budget in the middle of a turn whose first thoughts are not at hand."""
-        share, steps = THINKING_SHARES.get(request.effort), find_steps(request.messages)
-        if share is None or "thinking" in self._refused:
+        share = THINKING_SHARES.get(request.effort)
+        if share is None or "thinking" in self._refused or not self._turn.thinks:
             return {}
         if self._adaptive:
             # Newer models decide themselves how much they think, and would keep it to themselves.
             thinking = {"type": "adaptive", "display": "summarized"}
             return {"thinking": thinking, "output_config": {"effort": request.effort}}
-        if steps and calls_key(steps[0].calls) not in self._thoughts:
+        if not self._turn.begins_with_thoughts(request.messages):
             return {}
         budget = min(max(LEAST_THINKING, int(limit * share)), limit - LEAST_THINKING)
         return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= LEAST_THINKING else {}
@@ -141,8 +138,7 @@ class AnthropicBackend(ServerBackend):
         if most and 0 < int(most.group(2)) < body["max_tokens"]:
             self._most_output = int(most.group(2))
             return True
-        if self._thoughts and _UNFIT_THOUGHTS.search(error.detail):
-            self._thoughts.clear()
+        if _UNFIT_THOUGHTS.search(error.detail) and self._go_on_without_thoughts(body):
             return True
         sent = self._sent(body)
         forms = {name: self._features[name] for name in self._forms}
@@ -150,9 +146,19 @@ class AnthropicBackend(ServerBackend):
         if refused == "thinking" and not self._adaptive:
             self._adaptive = True
             return True
+        if refused == "thinking":
+            # A server that does not know what asks for thoughts may not know them either.
+            self._turn.forget()
         if refused == "tools":
             self._refused.add("forced")
         return self._leave_out(refused)
+
+    def _go_on_without_thoughts(self, body: JsonObject) -> bool:
+        """Give the thoughts of the turn back no more, then ask for none, and tell whether that changes the body."""
+        if self._turn.forget():
+            return True
+        asked, self._turn.thinks = "thinking" in body, False
+        return asked
 
     def _sent(self, body: JsonObject) -> set[str]:
         """Return the parts of a body that may be left out; how a form was asked for says nothing of other requests."""
@@ -162,20 +168,15 @@ class AnthropicBackend(ServerBackend):
         return sent | {"format"} if "format" in body.get("output_config", {}) else sent
 
 
-def find_steps(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return what follows the last message of the user: the calls so far of the turn that runs, and their results."""
-    last = max((at for at, message in enumerate(messages) if message.role is Role.USER), default=-1)
-    return messages[last + 1 :]
-
-
-def _offer(tools: Sequence[ToolSchema], messages: Sequence[Message]) -> JsonObject:
-    """Return the tools that may be chosen; where there are none those of the past, which may not."""
-    if tools:
-        return {"tools": write_tools(tools)}
-    # Calls in the messages are refused where no tools are named.
-    names = dict.fromkeys(write_name(call.name) for message in messages for call in message.calls)
+def _offer(request: ModelRequest, former: Sequence[ToolSchema]) -> JsonObject:
+    """Return the tools that may be chosen; where there are none the `former` ones of the turn, which may not."""
+    if request.tools:
+        return {"tools": write_tools(request.tools)}
+    # Calls in the messages are refused where no tools are named, and thoughts are signed for those of their turn.
+    names = dict.fromkeys(write_name(call.name) for message in request.messages for call in message.calls)
     past = [ToolSchema(name, "Not available now.", {"type": "object"}) for name in names]
-    return {"tools": write_tools(past), "tool_choice": {"type": "none"}} if past else {}
+    tools = former or past
+    return {"tools": write_tools(tools), "tool_choice": {"type": "none"}} if tools else {}
 
 
 def _force(schema: type[BaseModel]) -> JsonObject:

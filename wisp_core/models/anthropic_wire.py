@@ -1,8 +1,7 @@
 """The shapes of Anthropic's Messages API: messages on the way out, events on the way in. Pure."""
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from wisp_core.errors import BadRequestError
 from wisp_core.models.failures import failure, quote, report_of
@@ -13,8 +12,6 @@ from wisp_core.text import one_line, sound
 
 CACHED = {"type": "ephemeral"}
 """What marks the end of a part that the server keeps for the requests to come."""
-
-CallsKey: TypeAlias = tuple[tuple[str, str], ...]
 
 _FINISHES = {
     "end_turn": "stop",
@@ -45,19 +42,20 @@ def write_system(messages: Sequence[Message], *, cached: bool) -> list[JsonObjec
 
 
 def write_messages(
-    messages: Sequence[Message], *, stable: int = 0, thoughts: Mapping[CallsKey, Sequence[JsonObject]] | None = None
+    messages: Sequence[Message], *, stable: int = 0, came: Mapping[int, Sequence[JsonObject]] | None = None
 ) -> list[JsonObject]:
     """Return the messages as the API takes them: sides alternate, and the results of one answer's calls stand together.
 
-    A breakpoint follows the first `stable` characters of the first message, where they are not 0. `thoughts` are put
-    before the calls that they led to.
+    A breakpoint follows the first `stable` characters of the first message, where they are not 0. `came` gives the
+    blocks of answers as they came, by the position of the message.
     """
     written: list[JsonObject] = []
-    for message in messages:
+    for at, message in enumerate(messages):
         if message.role is Role.SYSTEM:
             continue
         first = not written and message.role is Role.USER
-        blocks = _blocks(message, stable if first else 0, thoughts=thoughts or {})
+        given = (came or {}).get(at)
+        blocks = _blocks(message, stable if first else 0) if given is None else _give_back(message, given)
         side = "assistant" if message.role is Role.ASSISTANT else "user"
         if blocks and written and written[-1]["role"] == side:
             written[-1]["content"] += blocks
@@ -66,7 +64,14 @@ def write_messages(
     return written
 
 
-def _blocks(message: Message, stable: int, *, thoughts: Mapping[CallsKey, Sequence[JsonObject]]) -> list[JsonObject]:
+def _give_back(message: Message, blocks: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the blocks of an answer as they came, its calls with the ids of their results."""
+    calls = iter(message.calls)
+    fit = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+    return [_write_call(next(calls)) if block["type"] == "tool_use" else block for block in fit]
+
+
+def _blocks(message: Message, stable: int) -> list[JsonObject]:
     text = sound(message.text)
     if message.role is Role.TOOL:
         return [{"type": "tool_result", "tool_use_id": message.call_id, "content": text or "(no output)"}]
@@ -74,9 +79,7 @@ def _blocks(message: Message, stable: int, *, thoughts: Mapping[CallsKey, Sequen
     if not before.strip() or (rest and not rest.strip()):
         # The server refuses a text of nothing but white space.
         before, rest = "", text
-    blocks = list(thoughts.get(calls_key(message.calls), ())) if message.calls else []
-    if before:
-        blocks.append(_text(before, cached=True))
+    blocks = [_text(before, cached=True)] if before else []
     if rest.strip():
         blocks.append(_text(rest, cached=False))
     return blocks + [_write_call(call) for call in message.calls]
@@ -91,24 +94,18 @@ def _write_call(call: WireCall) -> JsonObject:
     return {"type": "tool_use", "id": call.id, "name": write_name(call.name), "input": read_arguments(call)}
 
 
-def calls_key(calls: Sequence[WireCall]) -> CallsKey:
-    """Return what tells the calls of one answer from those of another, whatever ids they are given."""
-    return tuple((call.name, json.dumps(read_arguments(call), sort_keys=True)) for call in calls)
-
-
 def write_tools(tools: Sequence[ToolSchema]) -> list[JsonObject]:
     """Return the tools as the API takes them."""
     return [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in tools]
 
 
 class MessageReader:
-    """Reads the events of one message; `thoughts` are its thinking blocks as they must go back."""
+    """Reads the events of one message; `blocks` are those that must go back as they came, calls by their type alone."""
 
     def __init__(self, endpoint: str) -> None:
-        self.thoughts: list[JsonObject] = []
+        self.blocks: list[JsonObject] = []
         self._endpoint = endpoint
-        self._thinking: dict[Any, JsonObject] = {}
-        self._calls: set[Any] = set()
+        self._open: dict[Any, JsonObject] = {}
         self._said = False
         self._apart = False
         self._counts: dict[str, int] = {}
@@ -150,42 +147,51 @@ class MessageReader:
 
     def _start(self, block: JsonObject, index: Any) -> Chunk:
         self._apart = self._apart or (self._said and block.get("type") != "text")
+        self._open.pop(index, None)
         match block.get("type"):
             case "text":
+                self._keep(index, type="text", text=_said(block.get("text")))
                 return self._say(_said(block.get("text")))
             case "tool_use":
-                self._calls.add(index)
+                self._keep(index, type="tool_use")
                 # The input is empty here and follows in pieces, unless the server knows no pieces.
                 function = {"name": block.get("name"), "arguments": block.get("input") or None}
                 return Chunk(calls=[{"index": index, "id": block.get("id"), "function": function}])
             case "thinking":
                 said, signature = _said(block.get("thinking")), _said(block.get("signature"))
-                self._thinking[index] = {"type": "thinking", "thinking": said, "signature": signature}
-                self.thoughts.append(self._thinking[index])
+                self._keep(index, type="thinking", thinking=said, signature=signature)
                 return Chunk(reasoning=said)
             case "redacted_thinking":
-                self.thoughts.append({"type": "redacted_thinking", "data": _said(block.get("data"))})
+                self._keep(index, type="redacted_thinking", data=_said(block.get("data")))
         return Chunk()
 
     def _delta(self, delta: JsonObject, index: Any) -> Chunk:
         match delta.get("type"):
             case "text_delta":
+                if index not in self._open:
+                    self._keep(index, type="text", text="")
+                self._grow(index, "text", said=_said(delta.get("text")))
                 return self._say(_said(delta.get("text")))
-            case "input_json_delta" if index in self._calls:
+            case "input_json_delta" if self._open.get(index, {}).get("type") == "tool_use":
                 # The server has tools of its own, whose calls come alike.
                 arguments = _said(delta.get("partial_json"))
                 return Chunk(calls=[{"index": index, "function": {"arguments": arguments}}])
             case "thinking_delta":
                 said = _said(delta.get("thinking"))
-                self._think(index, "thinking", said=said)
+                self._grow(index, "thinking", said=said)
                 return Chunk(reasoning=said)
             case "signature_delta":
-                self._think(index, "signature", said=_said(delta.get("signature")))
+                self._grow(index, "signature", said=_said(delta.get("signature")))
         return Chunk()
 
-    def _think(self, index: Any, part: str, *, said: str) -> None:
-        if index in self._thinking:
-            self._thinking[index][part] += said
+    def _keep(self, index: Any, **block: str) -> None:
+        self._open[index] = dict(block)
+        self.blocks.append(self._open[index])
+
+    def _grow(self, index: Any, part: str, *, said: str) -> None:
+        block = self._open.get(index, {})
+        if part in block:
+            block[part] += said
 
     def _end(self, delta: JsonObject, *, usage: Usage | None) -> Chunk:
         reason = one_line(_said(delta.get("stop_reason")), 40).lower()

@@ -184,6 +184,7 @@ def _open(
         output_key="max_completion_tokens" if hosted else "max_tokens",
         most_output=facts.get("output"),
         effort=facts.get("effort", False),
+        thinking=facts.get("thinking", ""),
     )
     return kinds[api](model, server, model=name, profile=profile)
 

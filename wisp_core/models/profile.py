@@ -9,7 +9,7 @@ class Profile:
 
     `probes` tells that the server may be asked about itself; `output_key` names the limit of the reply.
     `most_output` bounds a reply that nothing else bounds more, in tokens; `sampling` goes with every request. `effort`
-    tells that the model takes one.
+    tells that the model takes one, and `thinking` whether it thinks by a `budget` or is `adaptive`, "" for unknown.
     """
 
     window: int | None = None
@@ -20,6 +20,7 @@ class Profile:
     most_output: int | None = None
     sampling: tuple[tuple[str, float], ...] = ()
     effort: bool = False
+    thinking: str = ""
 
     def bound(self, asked: int | None) -> int | None:
         """Return the limit of a reply in tokens: the one `asked` for or the model's own, whichever is less."""

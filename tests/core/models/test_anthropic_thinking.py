@@ -4,7 +4,10 @@ import pytest
 
 from tests.core.models.asking import READ, ask, connect, finish, prompt, reasoning, text
 from tests.fakes.anthropic import SIGNATURE, FakeAnthropic, called, message, redacted, said, thought
-from wisp_core.models.anthropic import LEAST_THINKING
+from wisp_core.models.anthropic import LEAST_THINKING, AnthropicBackend
+from wisp_core.models.backend import Server
+from wisp_core.models.catalogue import known
+from wisp_core.models.profile import Profile
 from wisp_core.requests import Message, ModelRequest, Role, WireCall
 
 ASKED = Message(Role.USER, "look")
@@ -126,8 +129,133 @@ async def test_thoughts_that_fit_no_more_are_left_out_for_the_turn_and_the_turn_
     assert text(await ask(backend, think(*step(1)))) == "ok"
     assert "plan" not in str(provider.requests[-1].body)
     assert "tools" in provider.requests[-1].body
+    assert text(await ask(backend, think(*step(1)))) == "ok"
+    assert len(provider.requests) == 4
     provider.rejects = []
     provider.answer(*message(thought("again"), called("read_file", '{"path": "a"}')))
     await ask(backend, think())
     await ask(backend, think(*step(1)))
     assert "again" in str(provider.requests[-1].body)
+
+
+def hosted(provider, thinking):
+    """Return the backend of a model of whose thinking the catalogue knows, or "" for not."""
+    profile = Profile(probes=False, thinking=thinking)
+    return AnthropicBackend("anthropic/new", Server(provider.url), model="new", profile=profile)
+
+
+@pytest.fixture
+async def newest(provider):
+    """The backend of a newest model, which checks that thoughts come back in their place."""
+    provider.newest = True
+    backend = hosted(provider, "adaptive")
+    yield backend
+    await backend.close()
+
+
+def kinds(body):
+    return [[block["type"] for block in each["content"]] for each in body["messages"] if each["role"] == "assistant"]
+
+
+async def test_the_same_call_twice_goes_back_each_time_with_its_own_thoughts(provider, newest):
+    for plan in ("first", "second"):
+        provider.answer(*message(thought(plan), called("read_file", '{"path": "a"}')))
+    await ask(newest, think())
+    await ask(newest, think(*step(1)))
+    assert text(await ask(newest, think(*step(1), *step(2)))) == "ok"
+    assert len(provider.requests) == 3
+    back = provider.requests[2].body["messages"]
+    assert [each["content"][0]["thinking"] for each in back if each["role"] == "assistant"] == ["first", "second"]
+
+
+async def test_an_answer_goes_back_with_its_texts_and_thoughts_as_they_came(provider, newest):
+    blocks = (
+        thought("a"),
+        said("Let me look."),
+        thought("b"),
+        said("  And there.\n"),
+        called("read_file", '{"path": "a"}'),
+    )
+    provider.answer(*message(*blocks))
+    shown = text(await ask(newest, think()))
+    call, result = step(1)
+    assert text(await ask(newest, think(Message(Role.ASSISTANT, shown.strip(), calls=call.calls), result))) == "ok"
+    assert len(provider.requests) == 2
+    assert kinds(provider.requests[1].body) == [["thinking", "text", "thinking", "text", "tool_use"]]
+    assert provider.requests[1].body["messages"][1]["content"][3]["text"] == "  And there.\n"
+
+
+async def test_the_last_round_names_the_tools_of_its_turn_which_cannot_be_chosen(provider, newest):
+    provider.answer(*message(thought("plan"), called("read_file", '{"path": "a"}')))
+    await ask(newest, think())
+    assert text(await ask(newest, ModelRequest((ASKED, *step(1)), effort="medium"))) == "ok"
+    first, last = (seen.body for seen in provider.requests)
+    assert last["tools"] == first["tools"]
+    assert last["tool_choice"] == {"type": "none"}
+    assert kinds(last) == [["thinking", "tool_use"]]
+
+
+async def test_a_turn_whose_beginning_changed_goes_on_without_its_thoughts_and_keeps_its_effort(provider, newest):
+    provider.answer(*message(thought("plan"), called("read_file", '{"path": "a"}')))
+    await ask(newest, think())
+    provider.answer(*message(thought("anew"), called("read_file", '{"path": "b"}')))
+    other = Message(Role.USER, "# Earlier\n\nlook")
+    await ask(newest, ModelRequest((other, *step(1)), tools=(READ,), effort="medium"))
+    assert (
+        text(await ask(newest, ModelRequest((other, *step(1), *step(2, "b")), tools=(READ,), effort="medium"))) == "ok"
+    )
+    assert len(provider.requests) == 4
+    assert kinds(provider.requests[-1].body) == [["tool_use"], ["thinking", "tool_use"]]
+    assert all(seen.body["output_config"] == {"effort": "medium"} for seen in provider.requests)
+
+
+async def test_answers_of_a_turn_that_were_condensed_away_leave_those_that_stand_with_their_own_thoughts(
+    provider, backend
+):
+    for plan in ("first", "second"):
+        provider.answer(*message(thought(plan), called("read_file", '{"path": "a"}')))
+    await ask(backend, think())
+    await ask(backend, think(*step(1)))
+    await ask(backend, think(*step(2)))
+    assert [each["thinking"] for each in provider.requests[2].body["messages"][1]["content"][:1]] == ["second"]
+
+
+async def test_a_turn_that_cannot_go_on_with_thinking_goes_on_without_and_the_next_one_thinks_again(provider):
+    backend = hosted(provider, "adaptive")
+    provider.rejects = [("adaptive", "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`")]
+    for _ in range(2):
+        assert text(await ask(backend, think(*step(1)))) == "ok"
+    provider.rejects = []
+    assert text(await ask(backend, think())) == "ok"
+    assert ["thinking" in seen.body for seen in provider.requests] == [True, False, False, True]
+    await backend.close()
+
+
+async def test_an_adaptive_model_keeps_its_effort_in_a_turn_that_began_without_thoughts(provider, newest):
+    provider.answer(*message(called("read_file", '{"path": "a"}')))
+    await ask(newest, think())
+    await ask(newest, think(*step(1)))
+    assert [seen.body["output_config"] for seen in provider.requests] == [{"effort": "medium"}] * 2
+
+
+@pytest.mark.parametrize(
+    ("thinking", "taken", "asked"),
+    [
+        ("budget", False, ["enabled"]),
+        ("adaptive", True, ["adaptive"]),
+        ("", False, ["enabled"]),
+        ("", True, ["enabled", "adaptive"]),
+    ],
+)
+async def test_a_model_is_told_to_think_as_the_catalogue_knows_it_else_as_it_takes_it(provider, thinking, taken, asked):
+    provider.newest = taken
+    backend = hosted(provider, thinking)
+    assert text(await ask(backend, think())) == "ok"
+    assert [seen.body["thinking"]["type"] for seen in provider.requests] == asked
+    await backend.close()
+
+
+def test_the_catalogue_knows_of_every_model_of_anthropics_how_it_is_told_to_think():
+    models = {name: facts["thinking"] for name, facts in known().items() if name.startswith("anthropic/")}
+    budget = {"anthropic/claude-opus-4-5", "anthropic/claude-haiku-4-5"}
+    assert {name for name, thinking in models.items() if thinking == "budget"} == budget
