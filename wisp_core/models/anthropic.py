@@ -52,6 +52,7 @@ class AnthropicBackend(ServerBackend):
         "thinking": r"thinking|budget_tokens|output_config|effort",
         "temperature": r"temperature",
         "cache": r"cache_control",
+        "tool_choice": r"tool[_ ]choice",
         "tools": TOOLS,
         "format": r"output_config|output_format|json_schema|structured output",
         "forced": TOOLS,
@@ -141,8 +142,9 @@ class AnthropicBackend(ServerBackend):
         if _UNFIT_THOUGHTS.search(error.detail) and self._go_on_without_thoughts(body):
             return True
         sent = self._sent(body)
-        forms = {name: self._features[name] for name in self._forms}
-        refused = find_refused(error, sent, features=self._features) or find_named(error, sent, features=forms)
+        # These are left out whatever is wrong with them, as with a temperature beside thoughts that nobody asked for.
+        needless = {name: self._features[name] for name in ("temperature", *self._forms)}
+        refused = find_refused(error, sent, features=self._features) or find_named(error, sent, features=needless)
         if refused == "thinking" and not self._adaptive:
             self._adaptive = True
             return True
@@ -164,8 +166,8 @@ class AnthropicBackend(ServerBackend):
         """Return the parts of a body that may be left out; how a form was asked for says nothing of other requests."""
         sent = set(body) if "cache" in self._refused else {*body, "cache"}
         if body.get("tool_choice", {}).get("type") == "tool":
-            return sent - {"tools"} | {"forced"}
-        return sent | {"format"} if "format" in body.get("output_config", {}) else sent
+            return sent - {"tools", "tool_choice"} | {"forced"}
+        return sent - {"tools"} | {"format"} if "format" in body.get("output_config", {}) else sent
 
 
 def _offer(request: ModelRequest, former: Sequence[ToolSchema]) -> JsonObject:

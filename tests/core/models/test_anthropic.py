@@ -187,6 +187,36 @@ async def test_a_form_is_asked_for_as_the_model_knows_it_and_its_tools_stay(prov
     await backend.close()
 
 
+@pytest.mark.parametrize("newest", [True, False])
+async def test_a_forced_tool_that_does_not_fit_a_model_that_thinks_unasked_costs_no_tools(provider, backend, newest):
+    provider.newest = newest
+    choice = "tool_choice forces tool use is not compatible with this model"
+    provider.rejects = [('"type": "tool"', f"{choice}, which thinks")]
+    provider.answer(*message(said('{"keep": true, "why": "x"}')))
+    assert await backend.guided(prompt(), Verdict) == Verdict(keep=True, why="x")
+    await ask(backend, prompt(tools=(READ,)))
+    assert [tool["name"] for tool in provider.requests[-1].body["tools"]] == ["read_file"]
+
+
+async def test_a_temperature_that_does_not_fit_thoughts_is_left_out(provider, backend):
+    provider.rejects = [("temperature", "`temperature` may only be set to 1 when thinking is enabled")]
+    for _ in range(2):
+        assert text(await ask(backend, prompt(temperature=0.0))) == "ok"
+    assert ["temperature" in seen.body for seen in provider.requests] == [True, False, False]
+
+
+async def test_a_server_that_knows_no_choice_of_none_keeps_its_tools(provider, backend):
+    provider.rejects = [('"none"', "tool_choice.type: `none` is not supported")]
+    messages = (
+        Message(Role.USER, "go"),
+        Message(Role.ASSISTANT, calls=(WireCall("c1", "read_file", "{}"),)),
+        Message(Role.TOOL, "text", call_id="c1"),
+    )
+    assert text(await ask(backend, ModelRequest(messages))) == "ok"
+    await ask(backend, prompt(tools=(READ,)))
+    assert ["tools" in seen.body for seen in provider.requests] == [True, True, True]
+
+
 async def test_a_gateway_to_a_newest_model_is_asked_without_the_forced_tool_and_keeps_its_tools(provider, backend):
     provider.newest = True
     provider.answer(*message(said('{"keep": true, "why": "x"}')))
