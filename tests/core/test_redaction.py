@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wisp_core.models.keys import make_redaction
+from wisp_core.models.known_secrets import make_redaction
 from wisp_core.redaction import (
     PLACEHOLDER,
     Redaction,
@@ -194,7 +194,7 @@ def test_a_headers_value_is_a_secret_and_so_are_its_words(name: str, value: str,
         ("X-Tier", "gold-2"),
     ],
 )
-def test_a_header_that_is_plain_by_its_name_or_value_turns_nothing_into_stars(name: str, value: str):
+def test_a_header_that_is_plain_by_its_name_or_value_holds_no_secret(name: str, value: str):
     assert not hidden(header_secrets(name, value))
 
 

@@ -1,4 +1,4 @@
-"""Keeps keys in the system's keyring, by the programs that the system has for it, and knows what must not be written.
+"""Keeps keys in the system's keyring, by the programs that the system has for it.
 
 A key is kept under the name of the environment variable that would hold it. `keyring.json` in the home lists these
 names and nothing else, so that a start asks the keyring only for what is there.
@@ -13,35 +13,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wisp_core.errors import StorageError, UsageError
-from wisp_core.redaction import Redaction, address_secrets, find_secrets, header_secrets
-from wisp_core.settings import Settings
 from wisp_core.text import decode, displayable, one_line
 
 LIST = "keyring.json"
 SECONDS = 10.0
 """How long the keyring may take; it may ask the person to open it."""
 SAID_CHARACTERS = 120
-ADDRESSES = re.compile(r"OLLAMA_HOST|(HTTP|HTTPS|ALL)_PROXY", re.IGNORECASE)
-"""The variables that hold an address, which may hold a name and a password."""
 _KEY = re.compile(r"[!-~]{1,4096}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-
-
-def make_redaction(settings: Settings, environ: Mapping[str, str]) -> Redaction:
-    """Return what takes out every secret that is known from the settings and the environment (A9).
-
-    These are the keys that endpoints name, names and passwords in their urls, in `OLLAMA_HOST` and in the variables of
-    proxies, the endpoints' headers but for those that are plain by their names, and the variables that look secret.
-    """
-    found: dict[str, str] = {}
-    for place, endpoint in settings.endpoints.items():
-        if endpoint.key_env and endpoint.key_env in environ:
-            found[endpoint.key_env] = environ[endpoint.key_env]
-        found[f"{place} url"] = address_secrets(endpoint.url)
-        for header, value in endpoint.headers.items():
-            found[f"{place} {header}"] = header_secrets(header, value)
-    found |= {name: address_secrets(value) for name, value in environ.items() if ADDRESSES.fullmatch(name)}
-    return Redaction(find_secrets(environ, found))
 
 
 async def keep_key(home: Path, variable: str, *, key: str) -> None:
@@ -122,11 +101,8 @@ def _listed(home: Path) -> list[str]:
         names = json.loads((home / LIST).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
-    return (
-        [name for name in names if isinstance(name, str) and _VARIABLE.fullmatch(name)]
-        if (isinstance(names, list))
-        else []
-    )
+    listed = names if isinstance(names, list) else []
+    return [name for name in listed if isinstance(name, str) and _VARIABLE.fullmatch(name)]
 
 
 def _remember(home: Path, variable: str) -> None:
