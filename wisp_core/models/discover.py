@@ -65,14 +65,12 @@ async def discover(
     Servers are given at most `limit` seconds in all, and are not asked where that is 0. One that did not answer in
     that time is told of too: the person may be waiting for it.
     """
+    if limit <= 0:
+        return find_keys(environ, keys)
     looks = [
         _look_ollama(environ, limit=limit, hosted=hosted),
         *(_look_local(name, places[name].url, limit=limit) for name in places),
     ]
-    if limit <= 0:
-        for look in looks:
-            look.close()
-        return find_keys(environ, keys)
     found = [found for found in await asyncio.gather(*looks) if found is not None]
     unused = environ.get(OLLAMA_KEY, "").strip() and not any(place.provider == "ollama" for place in found)
     hint = [Found("ollama", (), f"{OLLAMA_KEY} is set, which is used with OLLAMA_HOST={OLLAMA_HOSTED}")]

@@ -17,7 +17,7 @@ from wisp_core.models.catalogue import (
     open_server,
 )
 from wisp_core.models.discover import Found, discover, find_keys
-from wisp_core.models.keys import make_redaction
+from wisp_core.models.known_secrets import make_redaction
 from wisp_core.models.ollama_wire import About, full_name, read_about, read_running
 from wisp_core.requests import Window
 from wisp_core.settings import Settings
@@ -126,10 +126,8 @@ async def _ollama(
         about = told.about.get(model.name, About())
         chats = model.chats and (about.can is None or "completion" in about.can)
         line = Seen(f"{name}/{model.name}", kind or "runs elsewhere", usable=chats, size=model.size or None)
-        configured = find(line.name, settings).get("window") or given
         tokens = told.loaded.get(full_name(model.name)) or about.context
-        window = Window(configured, "config") if configured else Window(tokens, "server") if tokens else None
-        seen.append(_windowed(line, window))
+        seen.append(_fit(line, tokens, given=given, settings=settings))
     return seen or [Seen(name, why or f"{server.shown} answers, but it has no model", usable=False)]
 
 
@@ -171,8 +169,8 @@ async def _endpoint(place: str, settings: Settings, *, environ: Mapping[str, str
         if endpoint.api == "ollama":
             return await _ollama(name, server, settings=settings, given=endpoint.window)
         if endpoint.api == "anthropic":
-            about = f"{server.shown}, which speaks Anthropic's API"
-            return [Seen(name, about, usable=True, window=endpoint.window, source="config" if endpoint.window else "")]
+            line = Seen(name, f"{server.shown}, which speaks Anthropic's API", usable=True)
+            return [_fit(line, None, given=endpoint.window, settings=settings)]
         transport = Transport(server)
         try:
             found = await look(transport, endpoint.model)
