@@ -9,20 +9,6 @@ from pathlib import Path
 from wisp_core.errors import StorageError
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Put `data` on disk as the file `path`, 0600, in the place of what was there; a crash leaves one or the other.
-
-    Raises:
-        OSError: it could not be written; what was there is as it was.
-    """
-    staged = stage(path.parent, data)
-    try:
-        os.replace(staged, path)
-    finally:
-        staged.unlink(missing_ok=True)
-    sync_folder(path.parent)
-
-
 def write_new(path: Path, data: bytes) -> None:
     """Put `data` on disk as the new file `path`, 0600.
 
