@@ -98,6 +98,9 @@ class Page(HTMLParser):
         if tag not in ("meta", "br", "hr"):
             self.open.append(tag)
 
+    def handle_startendtag(self, tag, attrs):  # signature of HTMLParser
+        self.handle_starttag(tag, attrs)
+
     def handle_endtag(self, tag):  # signature of HTMLParser
         assert self.open.pop() == tag
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -132,6 +132,8 @@ def test_html_has_no_element_and_no_attribute_that_came_from_a_text(text):
     inert(export("html", entries, record=about))
 
 
+@example(text="- - -")
+@example(text="a  \nb")
 @settings(max_examples=80, deadline=None)
 @given(
     text=st.lists(st.sampled_from([*FORGED, "\n", "\n\n", "> ", "- ", "`", "*", "a", " ", "    "]), max_size=8).map(
