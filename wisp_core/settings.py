@@ -173,8 +173,7 @@ class Price(Section):
 class Known(Section):
     """What is known of a model by its full name, over what the catalogue knows; sizes in tokens.
 
-    `reserve` stays free; over `compaction_limit` it is condensed whatever the window; `effort` tells that it takes one,
-    and `thinking` what a model behind Anthropic's API makes of it: a budget, or as much thinking as it deems right.
+    `reserve` stays free; over `compaction_limit` it is condensed; `effort` tells that it takes one, `thinking` how.
     """
 
     window: int | None = Field(None, ge=512, validation_alias=AliasChoices("window", "context_length"))
