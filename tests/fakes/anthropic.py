@@ -285,7 +285,7 @@ def _block(each, allowed):
         return "text content blocks must contain non-whitespace text"
     if kind == "tool_use" and not (isinstance(each["input"], dict) and NAME.fullmatch(each["name"])):
         return "tool_use: input must be a dictionary and name match the pattern"
-    if kind == "tool_result" and not each["content"]:
+    if kind == "tool_result" and not each["content"].strip():
         return "tool_result: empty content"
     if kind == "thinking" and not re.fullmatch(re.escape(SIGNATURE) + "[0-9a-f]*", each["signature"]):
         return "Invalid `signature` in `thinking` block"

@@ -74,7 +74,9 @@ def _give_back(message: Message, blocks: Sequence[JsonObject]) -> list[JsonObjec
 def _blocks(message: Message, stable: int) -> list[JsonObject]:
     text = sound(message.text)
     if message.role is Role.TOOL:
-        return [{"type": "tool_result", "tool_use_id": message.call_id, "content": text or "(no output)"}]
+        return [
+            {"type": "tool_result", "tool_use_id": message.call_id, "content": text if text.strip() else "(no output)"}
+        ]
     before, rest = text[:stable], text[stable:]
     if not before.strip() or (rest and not rest.strip()):
         # The server refuses a text of nothing but white space.

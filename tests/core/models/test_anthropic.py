@@ -98,7 +98,7 @@ async def test_calls_come_whole_and_go_back_with_their_results_in_one_message(pr
         Message(Role.SYSTEM, "Be brief."),
         Message(Role.USER, "read\0 a\ud800"),
         Message(Role.ASSISTANT, "I look.", (WireCall("c1", "read_file", '{"path": "a"}'), WireCall("c2", "r n", "{"))),
-        Message(Role.TOOL, "", call_id="c1", name="read_file"),
+        Message(Role.TOOL, " \n", call_id="c1", name="read_file"),
         Message(Role.TOOL, "done", call_id="c2", name="r n"),
         Message(Role.ASSISTANT, ""),
         Message(Role.USER, "and now?"),
