@@ -189,7 +189,7 @@ class PendingScreen(Screen[None]):
             self._open = await self._source.list()
         except WispError as error:
             self._tell(error.sentence(), alarm=True)
-        if not self.query(PickList):
+        if not (self.query("#title") and self.query(PickList)):
             return  # it was closed meanwhile
         self._loaded = True
         count = sum(not one.closed for one in self._open)
