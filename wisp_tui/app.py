@@ -4,7 +4,6 @@ import asyncio
 import importlib
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -158,10 +157,10 @@ class WispApp(InOrder):
         if chosen:
             self.copy_to_clipboard(chosen)
             self.screen.clear_selection()
-        elif time.monotonic() - self._broke_at < AGAIN_SECONDS:
+        elif self.typed_at - self._broke_at < AGAIN_SECONDS:
             await self.leave()
         else:
-            self._broke_at = time.monotonic()
+            self._broke_at = self.typed_at
             drafts = getattr(self.screen, "drafts", None)
             if drafts is not None:
                 drafts.set_aside()

@@ -17,6 +17,7 @@ from wisp_tui.escapes import INTRODUCERS
 BURST_GAP = 0.030  # seconds: keys closer than this come from a paste or a program, not from fingers
 BURST_KEYS = 3  # keys: a run this long is a burst
 ACT_SECONDS = 3.0  # that what a key set off may take before the next one goes on all the same
+STUCK_SECONDS = 0.05  # likewise for the keys behind one that took longer, until one has acted in time
 OPEN_SECONDS = 0.5  # of these for work that may open a screen; a slow command holds up no typing
 LOOK_SECONDS = 0.005  # between two looks at whether a screen has come
 ROUNDS = 2  # rounds in which nothing is left to do, after which a key has acted
@@ -26,7 +27,7 @@ Typed = events.Key | events.Paste
 
 
 class InOrder(App[None]):
-    """An app that hands on one key at a time.
+    """An app that hands on one key at a time; `typed_at` is when the one that acts was typed, in seconds.
 
     Textual hands on every key at once to what has the focus at that moment, but runs its binding only when the key has
     bubbled up to the app, and what the binding posts or starts comes later still. So of keys that come within a frame
@@ -40,7 +41,8 @@ class InOrder(App[None]):
         self._ahead: deque[Typed] = deque()  # taken out of the queue to see what follows
         self._acting = asyncio.Lock()
         self._taking = asyncio.Event()
-        self._last_at = float("-inf")  # seconds
+        self._patience = ACT_SECONDS
+        self.typed_at = float("-inf")
         self._burst = 0  # keys
         self._burst_broke = False
 
@@ -74,14 +76,17 @@ class InOrder(App[None]):
                 begun = set(self.workers)
                 types = isinstance(event, events.Paste) or event.is_printable
                 await super().on_event(event)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(ACT_SECONDS):
+                try:
+                    async with asyncio.timeout(self._patience):
                         await self._acted(None if types and isinstance(self.focused, Input | TextArea) else begun)
+                    self._patience = ACT_SECONDS
+                except TimeoutError:
+                    self._patience = STUCK_SECONDS
 
     async def _as_meant(self, event: Typed) -> Typed:
         """Return what was typed; an Enter in the middle of text that comes all at once is a line break of a paste."""
-        near = event.time - self._last_at < BURST_GAP
-        self._last_at = event.time
+        near = event.time - self.typed_at < BURST_GAP
+        self.typed_at = event.time
         self._burst = self._burst + 1 if near and isinstance(event, events.Key) else 0
         self._burst_broke &= near
         if isinstance(event, events.Paste) or event.key != "enter":

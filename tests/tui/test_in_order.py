@@ -1,5 +1,6 @@
 """Keys that come all at once: each acts on what the ones before it made of the screen, whatever had to be opened."""
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,12 @@ import pytest
 from textual import events
 from textual.app import App
 
-from tests.tui.face import conversation, script, shown, until
+import wisp_tui.app
+from tests.tui.face import PATIENCE, conversation, script, shown, until
 from tests.tui.terminal import terminal
 from tests.tui.test_conversation import ANSWER, WAITS, prompts
 from wisp_core.records import Outcome
+from wisp_tui import in_order
 from wisp_tui.escapes import Parser
 
 
@@ -113,6 +116,24 @@ async def test_a_completion_is_done_before_what_is_typed_behind_it(tmp_path: Pat
     async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
         burst(pilot.app, "'/mo'", "down", "up", "tab", "'x'")
         await until(pilot, lambda: screen.box.prompt.text == "/model x")
+
+
+async def test_only_the_first_key_waits_for_a_screen_that_is_stuck_and_ctrl_c_twice_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_order, "ACT_SECONDS", 1.0)
+    monkeypatch.setattr(in_order, "STUCK_SECONDS", 0.0)
+    monkeypatch.setattr(wisp_tui.app, "AGAIN_SECONDS", 0.5)
+    async with conversation(script(tmp_path, ANSWER)) as (pilot, screen):
+        free = asyncio.Event()
+        screen.call_later(free.wait)
+        try:
+            burst(pilot.app, *["left"] * 60, "ctrl+c", "ctrl+c")
+            async with asyncio.timeout(PATIENCE):
+                while pilot.app.return_code is None:
+                    await asyncio.sleep(0)  # a pause of the pilot waits for the screen
+        finally:
+            free.set()
 
 
 def test_a_real_terminal_keeps_the_order_too(tmp_path: Path) -> None:

@@ -330,7 +330,7 @@ class ConversationScreen(ConversationKnown):
         with suppress(WispError):
             if self.link.opened:  # who leaves at once has typed all the same
                 await self.drafts.open(self.link.wisp, self.link.thread.record.cwd)
-            await self.drafts.save()
+            await self.drafts.close()
         self.end_counting()
         await self.link.close()
         self.live.end_all()

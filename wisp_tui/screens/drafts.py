@@ -13,7 +13,7 @@ HISTORY = 500  # prompts of earlier sessions behind Up
 
 
 class Drafts:
-    """The input's memory; it has a store from `open` on."""
+    """The input's memory; it has a store from `open` to `close`."""
 
     def __init__(self, box: InputBox) -> None:
         self._box = box
@@ -53,6 +53,13 @@ class Drafts:
         if self._wisp is not None:
             draft = self._box.prompt.draft if self._box.prompt.text else self._aside
             await self._wisp.desk.draft_set(self._key, draft.written())
+
+    async def close(self) -> None:
+        """Keep what is unsent for the last time: the store is closed next, whatever is typed meanwhile."""
+        try:
+            await self.save()
+        finally:
+            self._wisp = None
 
     async def sent(self, draft: Draft) -> None:
         """Remember what was sent."""
