@@ -26,7 +26,8 @@ from tests.benchmarks.fewer_layers import write_first_layers
 from tests.benchmarks.figures import Figure
 from tests.fakes.provider import FakeProvider
 from tests.opened import opened
-from wisp_core.models import embedded
+from wisp_core.models.embedded import find_weights
+from wisp_core.models.embedded_process import Child
 from wisp_core.records import JsonObject, Outcome
 from wisp_core.settings import Context, Embedded
 
@@ -119,7 +120,7 @@ def measure() -> tuple[list[Figure], str]:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         weights = folder / "weights.gguf"
-        write_first_layers(embedded.find_weights(), weights, layers=LAYERS, window=ENDLESS)
+        write_first_layers(find_weights(), weights, layers=LAYERS, window=ENDLESS)
         runs = [converse_each(weights, folder / str(seed), seed=seed) for seed in range(CONVERSATIONS)]
     yardstick = [processed(run[APPENDED]) for run in runs]
     figures = [
@@ -168,7 +169,7 @@ async def converse(
     # As much of the cache as the whole model would find room for.
     config = {"window": window if most is None else WINDOW, "threads": 1, "batch": 512, "key": key}
     config |= {"cache_mib": max(1, Embedded().cache_mib * LAYERS // ALL_LAYERS), "path": str(weights)}
-    child = embedded.Child(config)
+    child = Child(config)
     address = child.start()
     try:
         with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=600) as client:

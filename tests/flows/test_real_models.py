@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.flows.chat import Chat
-from wisp_core.models import embedded
+from wisp_core.models.embedded import find_weights
+from wisp_core.models.embedded_process import Child
 
 pytestmark = pytest.mark.embedded
 
@@ -16,8 +17,8 @@ pytestmark = pytest.mark.embedded
 def llama() -> Iterator[tuple[str, str]]:
     """llama.cpp's HTTP server as anyone may run it: its address and its key."""
     key = secrets.token_hex(8)
-    config = {"path": str(embedded.find_weights()), "window": 1024, "threads": 1, "batch": 128, "cache_mib": 64}
-    child = embedded.Child(config | {"key": key})
+    config = {"path": str(find_weights()), "window": 1024, "threads": 1, "batch": 128, "cache_mib": 64}
+    child = Child(config | {"key": key})
     yield child.start(), key
     child.stop()
 

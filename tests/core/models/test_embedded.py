@@ -15,9 +15,10 @@ import pytest
 from pydantic import BaseModel
 
 from tests.core.models.asking import READ, ask, finish, prompt, text, usage
-from wisp_core.errors import ContextOverflowError, CutStreamError, NoModelError, UnreachableError
-from wisp_core.models import embedded
+from wisp_core.errors import ContextOverflowError, CutStreamError, ModelError, NoModelError, UnreachableError
 from wisp_core.models.catalogue import EMBEDDED, open_backend
+from wisp_core.models.embedded import find_weights
+from wisp_core.models.embedded_process import Child
 from wisp_core.requests import PromptProgress, TextDelta, Window
 from wisp_core.settings import Embedded, Endpoint, Settings
 
@@ -33,8 +34,8 @@ class Verdict(BaseModel):
 @pytest.fixture(scope="module")
 def server():
     """llama.cpp's HTTP server as anyone may run it: the shipped child, with a key of its own."""
-    config = {"path": str(embedded.find_weights()), "window": 8192, "threads": 1, "batch": 128, "cache_mib": 64}
-    child = embedded.Child(config | {"key": secrets.token_hex(8)})
+    config = {"path": str(find_weights()), "window": 8192, "threads": 1, "batch": 128, "cache_mib": 64}
+    child = Child(config | {"key": secrets.token_hex(8)})
     yield child.start(), child
     child.stop()
 
@@ -71,7 +72,7 @@ async def test_its_server_tells_the_window_and_a_wrong_key_is_refused(local, ser
     assert await local.window() == Window(8192, "server")
     settings = Settings(endpoints={"llama": Endpoint(url=f"{server[0]}/v1")})
     other = open_backend("local/llama", settings, environ={})
-    with pytest.raises(embedded.ModelError) as caught:
+    with pytest.raises(ModelError) as caught:
         await ask(other)
     assert type(caught.value).__name__ == "AuthenticationError"
     await other.close()

@@ -7,8 +7,9 @@ from pydantic import BaseModel
 
 from tests.core.models.asking import READ, ask, finish, prompt, text, usage
 from wisp_core.errors import AuthenticationError, BadRequestError, ContextOverflowError, CutStreamError
-from wisp_core.models import embedded
 from wisp_core.models.catalogue import open_backend
+from wisp_core.models.embedded import find_weights
+from wisp_core.models.embedded_process import Child
 from wisp_core.requests import Message, ModelRequest, Role, WireCall
 from wisp_core.settings import Endpoint, Settings
 
@@ -23,8 +24,8 @@ class Verdict(BaseModel):
 
 @pytest.fixture(scope="module")
 def server():
-    config = {"path": str(embedded.find_weights()), "window": 2048, "threads": 1, "batch": 128, "cache_mib": 64}
-    child = embedded.Child(config | {"key": secrets.token_hex(8)})
+    config = {"path": str(find_weights()), "window": 2048, "threads": 1, "batch": 128, "cache_mib": 64}
+    child = Child(config | {"key": secrets.token_hex(8)})
     yield child.start(), child
     child.stop()
 
