@@ -12,7 +12,7 @@ from wisp_core.records import JsonObject
 DEEPEST = 2
 """How many objects and lists may stand inside one another before the rest is any value."""
 MOST_PROPERTIES = 8
-"""No more of an object's properties are offered, those that it requires first."""
+"""How many of an object's properties are offered; those that it requires always are."""
 MOST_CHOICES = 64
 """A value of more choices than this is any value of its type."""
 
@@ -46,10 +46,11 @@ def _object(schema: JsonObject, depth: int) -> str:
     named = schema.get("required")
     required = [name for name in properties if name in named] if isinstance(named, list) else []
     optional = [name for name in properties if name not in required][: max(0, MOST_PROPERTIES - len(required))]
-    pairs = [f"{_literal(f'{json.dumps(name)}: ')} {_value(properties[name], depth + 1)}" for name in required]
-    rest = [f"{_literal(f'{json.dumps(name)}: ')} {_value(properties[name], depth + 1)}" for name in optional]
-    inner = ' ", " '.join(pairs)
-    if pairs:
+    offered = (*required, *optional)
+    pairs = [f"{_literal(f'{json.dumps(name)}: ')} {_value(properties[name], depth + 1)}" for name in offered]
+    rest = pairs[len(required) :]
+    inner = ' ", " '.join(pairs[: len(required)])
+    if required:
         inner += "".join(f' (", " {pair})?' for pair in rest)
     elif rest:
         inner = f"({' | '.join(_chains(rest))})?"
