@@ -20,8 +20,6 @@ from wisp_core.models.ollama_wire import full_name, read_models, read_running
 from wisp_core.settings import Endpoint
 from wisp_core.text import decode, sound
 
-LIMIT_SECONDS = 0.3
-"""How long looking may take in all."""
 MAX_ANSWER_BYTES = 512 * 1024
 MAX_MODELS = 200
 
@@ -55,7 +53,7 @@ class Found:
 async def discover(
     environ: Mapping[str, str],
     *,
-    limit: float = LIMIT_SECONDS,
+    limit: float,
     places: Mapping[str, Endpoint] = WELL_KNOWN,
     keys: Mapping[str, str] = KEYS,
     hosted: str = OLLAMA_HOSTED,

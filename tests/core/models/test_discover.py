@@ -16,7 +16,7 @@ from tests.fakes.certificate import make_certificate
 from tests.fakes.ollama import FakeOllama
 from tests.fakes.provider import FakeProvider
 from wisp_core.errors import SettingsError
-from wisp_core.models.discover import LIMIT_SECONDS, OLLAMA_HOSTED, WELL_KNOWN, Found, discover, ollama_key, ollama_url
+from wisp_core.models.discover import OLLAMA_HOSTED, WELL_KNOWN, Found, discover, ollama_key, ollama_url
 from wisp_core.settings import Endpoint
 
 NOBODY = "http://127.0.0.1:1"
@@ -166,21 +166,21 @@ async def test_whatever_else_answers_there_is_passed_over(data):
 async def test_one_that_does_not_end_costs_no_more_than_the_limit_and_hides_no_other(other, told):
     async with Anything(**other) as slow, Anything(http(IDS), hang=True) as quick:
         begun = time.perf_counter()
-        found = await find(slow.url, quick.url, slow.url, limit=LIMIT_SECONDS, **KEYS)
+        found = await find(slow.url, quick.url, slow.url, limit=1.0, **KEYS)
         took = time.perf_counter() - begun
     usable = [each for each in found if each.names or not each.url]
     assert [each.provider for each in usable] == ["local/llama-server", "anthropic", "openai"]
     late = [each for each in found if each not in usable]
     assert [each.provider for each in late] == (["ollama", "local/lm-studio"] if told else [])
-    why = f"{slow.url.removeprefix('http://')} did not answer within 0.3 s"
+    why = f"{slow.url.removeprefix('http://')} did not answer within 1 s"
     assert all((each.why, each.url.removesuffix("/v1")) == (why, slow.url) for each in late)
-    assert took < 3 * LIMIT_SECONDS  # a machine that is busy adds to it
+    assert took < 5  # seconds: a machine that is busy adds to the limit
 
 
 async def test_nothing_there_is_known_at_once_and_nobody_is_asked_with_no_time():
     begun = time.perf_counter()
     assert await find() == []
-    assert time.perf_counter() - begun < LIMIT_SECONDS
+    assert time.perf_counter() - begun < 4  # of the 5 seconds that it may take
     async with Anything(http(TAGS)) as ollama:
         assert await find(ollama.url, limit=0) == []
         assert ollama.asked == []
