@@ -17,8 +17,9 @@ from wisp_core.models.backend import Server
 from wisp_core.models.embedded_process import END_SECONDS, OTHERWISE, Child
 from wisp_core.models.embedded_routing import Router, add_usage
 from wisp_core.models.openai import ChatBackend
+from wisp_core.models.plain import as_plain
 from wisp_core.models.profile import Profile
-from wisp_core.models.routing import Route, as_plain, find_route
+from wisp_core.models.routing import Route, find_route
 from wisp_core.records import Usage
 from wisp_core.requests import (
     CallRequested,

@@ -8,7 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from wisp_core.records import JsonObject
@@ -30,8 +30,6 @@ REQUEST_MOST = 400
 """Characters of the person's request that are read, its end."""
 RESULT_MOST = 160
 """Characters of a result that are read."""
-NAME_MOST = 80
-"""Characters of a tool's name that are read."""
 MOST_NAMED = 4
 """How many arguments the example of an unknown tool names."""
 MOST_CALLS = 3
@@ -83,33 +81,6 @@ def is_repeated(messages: Sequence[Message], asked: CallRequested) -> bool:
     """Tell whether the open turn holds this call already."""
     _, calls = _open_turn(messages)
     return any(call.name == asked.name and _same(call.arguments, asked.arguments) for call, _ in calls)
-
-
-def as_plain(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages for a template that knows neither calls nor results: results on the person's side, framed.
-
-    A call itself stands in the frame of its result; neighbours of one side become one message.
-    """
-    plain: list[Message] = []
-    calls = {call.id: call for message in messages for call in message.calls}
-    for message in messages:
-        if message.role is Role.TOOL:
-            one = Message(Role.USER, _frame(calls.get(message.call_id), message))
-        else:
-            one = Message(message.role, message.text)
-        if not one.text.strip():
-            continue
-        if plain and plain[-1].role is one.role:
-            plain[-1] = replace(plain[-1], text=f"{plain[-1].text}\n\n{one.text}")
-        else:
-            plain.append(one)
-    return tuple(plain)
-
-
-def _frame(call: WireCall | None, result: Message) -> str:
-    name = one_line(call.name if call else result.name, NAME_MOST) or "a tool"
-    given = one_line(call.arguments, RESULT_MOST) if call and call.arguments.strip() not in ("", "{}") else ""
-    return f"Output of {name}{' ' if given else ''}{given}:\n{result.text}"
 
 
 def _open_turn(messages: Sequence[Message]) -> tuple[str, list[tuple[WireCall, str]]]:

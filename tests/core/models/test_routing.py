@@ -1,4 +1,4 @@
-"""M6: what a model is shown of the tools is bounded and near the request, and outputs reach it as text."""
+"""M6: what a model is shown of the tools is bounded and near the request."""
 
 import json
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.core.models.asking import READ
 from wisp_core.facts.block import EARLIER, NOW
 from wisp_core.models.embedded_routing import add_usage, read_completion
-from wisp_core.models.routing import ANSWER, as_plain, find_route, is_repeated
+from wisp_core.models.routing import ANSWER, find_route, is_repeated
 from wisp_core.records import Usage
 from wisp_core.requests import CallRequested, Message, Role, ToolSchema, WireCall
 
@@ -98,35 +98,6 @@ def test_a_call_is_repeated_when_the_turn_made_it_already_with_the_same_argument
         (*turn, Message(Role.ASSISTANT, "one"), user("again")), CallRequested("read_file", '{"path": "a.txt"}')
     )
     assert is_repeated((user("x"), *called("read_file", "no json", "failed")), CallRequested("read_file", "no json"))
-
-
-def test_outputs_reach_a_template_without_tools_as_framed_text_of_the_persons_side():
-    messages = (
-        Message(Role.SYSTEM, "Be brief."),
-        user("read a.txt and tell the date"),
-        Message(Role.ASSISTANT, calls=(WireCall("a", "read_file", '{"path": "a.txt"}'), WireCall("b", "d", "{}"))),
-        Message(Role.TOOL, "one", call_id="a", name="read_file"),
-        Message(Role.TOOL, "Monday", call_id="b", name="d"),
-        Message(Role.ASSISTANT, "One, on Monday."),
-        user("thanks"),
-    )
-    assert [(message.role.value, message.text) for message in as_plain(messages)] == [
-        ("system", "Be brief."),
-        (
-            "user",
-            'read a.txt and tell the date\n\nOutput of read_file {"path": "a.txt"}:\none\n\nOutput of d:\nMonday',
-        ),
-        ("assistant", "One, on Monday."),
-        ("user", "thanks"),
-    ]
-    assert as_plain(messages[:2]) == messages[:2]
-
-
-def test_the_words_before_a_call_stay_the_assistants():
-    said = Message(Role.ASSISTANT, "I look.", calls=(WireCall("a", "d", "{}"),))
-    plain = as_plain((user("date?"), said, Message(Role.TOOL, "Monday", call_id="a", name="d")))
-    assert [message.role.value for message in plain] == ["user", "assistant", "user"]
-    assert not any(message.calls for message in plain)
 
 
 def test_the_usage_of_a_step_is_summed_and_its_prompt_is_the_larger():
