@@ -45,7 +45,9 @@ class CallAssembly:
     def finish(self) -> list[CallRequested]:
         """Return the calls in the order in which they began; arguments that were left out, or never came, are empty."""
         return [
-            CallRequested(sound(call.name.strip()) or "unnamed", sound(call.arguments.strip() and call.arguments))
+            CallRequested(
+                sound(call.name.strip()) or "unnamed", sound(call.arguments) if call.arguments.strip() else ""
+            )
             for call in self._calls
             if call.name.strip() or call.arguments.strip()
         ]
