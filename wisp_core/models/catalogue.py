@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from wisp_core.errors import AuthenticationError, NoModelError, SettingsError
 from wisp_core.models.backend import ModelBackend, Server
-from wisp_core.models.discover import KEYS, WELL_KNOWN, Found, discover, ollama_key, ollama_url
+from wisp_core.models.discover import KEYS, OLLAMA_HOSTED, WELL_KNOWN, Found, discover, ollama_key, ollama_url
 from wisp_core.models.profile import Profile
 from wisp_core.records import JsonObject
 from wisp_core.resources import read
@@ -169,7 +169,8 @@ def _open(
         from wisp_core.models.ollama import OllamaBackend  # off the start-up path: it loads httpx
         from wisp_core.models.ollama_model import OllamaProfile  # off the start-up path: it loads httpx
 
-        return OllamaBackend(model, server, model=name, profile=OllamaProfile(window=window))
+        wanted = OllamaProfile(window, hosted=urlsplit(server.url).hostname == OLLAMA_HOSTED)
+        return OllamaBackend(model, server, model=name, profile=wanted)
     from wisp_core.models.anthropic import AnthropicBackend  # off the start-up path: it loads httpx
     from wisp_core.models.openai import ChatBackend  # off the start-up path: it loads httpx
     from wisp_core.models.responses import ResponsesBackend  # off the start-up path: it loads httpx

@@ -2,10 +2,10 @@
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from wisp_core.errors import BadRequestError, ModelError, NoModelError, OverloadedError
+from wisp_core.errors import AuthenticationError, BadRequestError, ModelError, NoModelError, OverloadedError
 from wisp_core.models.backend import Server
 from wisp_core.models.ollama_window import free_memory, size_window
 from wisp_core.models.ollama_wire import About, Running, full_name, read_about, read_models, read_running
@@ -19,11 +19,12 @@ from wisp_core.requests import Window
 class OllamaProfile:
     """What is wanted of a model: its `window` in tokens, how long it stays loaded (`keep_alive`, such as `30m`).
 
-    What is not given is left to the server and to what the memory allows.
+    What is not given is left to the server and to what the memory allows. A `hosted` one runs at Ollama's own service.
     """
 
     window: int | None = None
     keep_alive: str | None = None
+    hosted: bool = False
 
 
 class OllamaModel:
@@ -92,14 +93,15 @@ class OllamaModel:
         async with self._looking:
             if self._known:
                 return
-            models = read_models(await self._ask("GET", "/api/tags"))
+            models = read_models(await self._ask("GET", "/api/tags", needed=self.name is None))
             if self.name is None:
                 self.name = next((model.name for model in models if model.chats), None)
             if self.name is None:
                 raise NoModelError(f"{self._shown} has no model", "get one with `wisp models pull NAME`")
             said = await self._ask("POST", "/api/show", body={"model": self.name})
-            running = await self._running()
-            self.about = read_about(said)
+            about = read_about(said)
+            self.about = replace(about, remote=about.remote or self._profile.hosted)
+            running = None if self.about.remote else await self._running()
             size = next((model.size for model in models if full_name(model.name) == full_name(self.name)), 0)
             self._asked = self._size(running, model_bytes=size)
             # A model that is not there yet may be pulled.
@@ -156,9 +158,18 @@ class OllamaModel:
         wanted = full_name(self.name or "")
         return next((model for model in models if full_name(model.name) == wanted), None)
 
-    async def _ask(self, method: str, path: str, *, body: JsonObject | None = None) -> Any:
-        """Return what a question about the server gets, None where it does not know it or does not answer it now."""
+    async def _ask(self, method: str, path: str, *, body: JsonObject | None = None, needed: bool = False) -> Any:
+        """Return what a question about the server gets, None where it does not know it or does not answer it now.
+
+        Raises:
+            AuthenticationError: it does not answer that with this key, and the answer is `needed`.
+        """
         try:
             return await self.transport.ask(method, f"{self.url}{path}", body=body)
         except (NoModelError, BadRequestError, OverloadedError):
+            return None
+        except AuthenticationError:
+            # It may answer the request itself all the same.
+            if needed:
+                raise
             return None

@@ -9,10 +9,12 @@ from tests.core.models.asking import ask, prompt, text, usage
 from tests.core.models.ollamas import connect
 from tests.fakes.ollama import FakeOllama
 from wisp_core.condensing.silent_cut import seems_cut, tell_cut
-from wisp_core.errors import ContextOverflowError, OverloadedError
+from wisp_core.errors import AuthenticationError, ContextOverflowError, OverloadedError
+from wisp_core.models.catalogue import open_backend
 from wisp_core.models.ollama_window import LEAST_TOKENS, MOST_TOKENS, UNKNOWN_TOKENS, free_memory, size_window
 from wisp_core.models.ollama_wire import About, read_about
 from wisp_core.requests import PromptProgress, Window
+from wisp_core.settings import Endpoint, Settings
 
 GIB = 1024**3
 LESS = "server, which allocates less than the 16,384 asked for"
@@ -279,3 +281,43 @@ def test_a_description_is_believed_only_where_it_makes_sense():
         assert read_about(odd) == About()
     for tokens in (-1, 0, 511, True, "4096", 2**60, None):
         assert read_about({"model_info": {"x.context_length": tokens}}).context is None
+
+
+async def test_a_model_of_ollamas_own_service_has_its_own_window_and_is_not_loaded():
+    async with FakeOllama(window=262144) as ollama:
+        for path in ("/api/ps", "/api/generate"):
+            ollama.failures[path] = (401, {"error": "unauthorized"})
+        backend = connect(ollama, hosted=True)
+        await backend.warm()
+        assert await backend.window() == Window(262144, "server")
+        assert PromptProgress(0, 0, loading=True) not in await ask(backend)
+        assert not {"/api/ps", "/api/generate"} & set(ollama.paths)
+        await backend.close()
+
+
+async def test_a_server_that_is_asked_about_itself_only_with_a_key_still_answers():
+    async with FakeOllama() as ollama:
+        for path in ("/api/tags", "/api/show", "/api/ps"):
+            ollama.failures[path] = (401, {"error": "unauthorized"})
+        backend = connect(ollama)
+        assert text(await ask(backend)) == "ok"
+        await backend.close()
+
+
+async def test_a_server_that_does_not_tell_its_models_without_a_key_says_so_where_none_is_named():
+    async with FakeOllama() as ollama:
+        ollama.failures["/api/tags"] = (401, {"error": "unauthorized"})
+        backend = connect(ollama, None)
+        with pytest.raises(AuthenticationError):
+            await ask(backend)
+        await backend.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "hosted"),
+    [("https://ollama.com", True), ("https://ollama.com/api", True), ("http://127.0.0.1:1", False)],
+)
+async def test_ollamas_own_service_is_known_by_its_name(url, hosted):
+    backend = open_backend("local/x/m", Settings(endpoints={"x": Endpoint(url=url, api="ollama")}), environ={})
+    assert backend._model._profile.hosted is hosted
+    await backend.close()
