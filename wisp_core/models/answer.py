@@ -5,7 +5,7 @@ from typing import Any
 
 from wisp_core.errors import CutStreamError
 from wisp_core.models.calls import CallAssembly, PrintedCall
-from wisp_core.models.failures import failure, report_of
+from wisp_core.models.failures import failure, report_of, withheld
 from wisp_core.models.streams import EventReader, LineReader, ServerEvent, parse_payloads
 from wisp_core.models.thinking import Part, ThinkSplitter
 from wisp_core.models.wire import Chunk, read_chunk
@@ -46,6 +46,7 @@ class Answer:
         self._splitter = ThinkSplitter(thinks_first)
         self._printed = PrintedCall(tools)
         self._calls = CallAssembly()
+        self._said = False
         self._reason = ""
         self._usage: Usage | None = None
 
@@ -81,6 +82,7 @@ class Answer:
 
         Raises:
             CutStreamError: the stream ended before the answer did.
+            BadRequestError: the provider withholds all of the answer.
         """
         try:
             events = list(self._read(_payloads(self._reader.finish())))
@@ -102,6 +104,8 @@ class Answer:
         if rest:
             events.append(TextDelta(rest))
         events += calls
+        if self._reason == "content_filter" and not (self._said or rest.strip() or calls):
+            raise withheld(self._endpoint, self._reason)
         if self._usage is not None:
             events.append(UsageReported(self._usage))
         events.append(Finished(self._end_reason(calls)))
@@ -153,6 +157,7 @@ class Answer:
             if isinstance(part, ReasoningDelta):
                 events.append(part)
             elif shown := self._printed.feed(part.text):
+                self._said = self._said or bool(shown.strip())
                 events.append(TextDelta(shown))
         return events
 

@@ -163,11 +163,14 @@ class AnthropicBackend(ServerBackend):
         return asked
 
     def _sent(self, body: JsonObject) -> set[str]:
-        """Return the parts of a body that may be left out; how a form was asked for says nothing of other requests."""
+        """Return the parts of a body that may be left out; tools that are not to be chosen are none of them."""
         sent = set(body) if "cache" in self._refused else {*body, "cache"}
-        if body.get("tool_choice", {}).get("type") == "tool":
+        if "format" in body.get("output_config", {}):
+            sent.add("format")
+        choice = body.get("tool_choice", {}).get("type")
+        if choice == "tool":
             return sent - {"tools", "tool_choice"} | {"forced"}
-        return sent - {"tools"} | {"format"} if "format" in body.get("output_config", {}) else sent
+        return sent - {"tools"} if choice else sent
 
 
 def _offer(request: ModelRequest, former: Sequence[ToolSchema]) -> JsonObject:

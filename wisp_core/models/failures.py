@@ -127,6 +127,16 @@ def failure(endpoint: str, report: Report, *, headers: Mapping[str, str] | None 
     )
 
 
+def withheld(endpoint: str, why: str, *, said: str = "", detail: str = "") -> BadRequestError:
+    """Return the error for an answer that the provider keeps back; `why` is its word for that."""
+    return BadRequestError(
+        f"{endpoint} withholds the answer to this prompt ({quote(why)}){f': {quote(said)}' if said else ''}",
+        "put the prompt differently or choose another model",
+        endpoint=endpoint,
+        detail=detail,
+    )
+
+
 def _title(message: str) -> str:
     """Return what a web page calls itself, any other message as it is."""
     start = message.lstrip()[: 10 * SHOWN_CHARACTERS]

@@ -57,7 +57,7 @@ async def read_guided(answer: AsyncGenerator[ModelEvent, None], schema: type[Sch
     try:
         return schema.model_validate_json(text[start : end + 1] if 0 <= start < end else text)
     except ValidationError as error:
-        if reason == "length":
+        if reason == "length" and (start >= 0 or not text):
             cut = f"{endpoint} reached its output limit before its answer was whole"
             raise CutStreamError(cut, endpoint=endpoint) from error
         raise FormlessError(f"{endpoint} gave no {schema.__name__}: {quote(text)}", endpoint=endpoint) from error

@@ -64,6 +64,11 @@ class OllamaModel:
         """Whether it may be loaded without a word: never, since the server is asked before."""
         return False
 
+    @property
+    def thinks(self) -> bool:
+        """Whether it thinks unasked: never, since it is told whether to."""
+        return False
+
     async def find_window(self) -> Window | None:
         """Return the window: config, else what is allocated now, else sized; without a server the config's or None."""
         try:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wisp_core.errors import BadRequestError
-from wisp_core.models.failures import DETAIL_CHARACTERS, failure, quote, report_of
+from wisp_core.models.failures import DETAIL_CHARACTERS, failure, report_of, withheld
 from wisp_core.models.wire import Chunk, read_count, write_arguments, write_name, write_text
 from wisp_core.records import JsonObject, Usage
 from wisp_core.requests import Message, Role, ToolSchema, WireCall
@@ -166,13 +166,8 @@ class ResponseReader:
         return failure(self._endpoint, report_of(_STATUSES.get(code, 200), {"error": error}))
 
     def _withheld(self, why: str, error: JsonObject) -> BadRequestError:
-        said = _said(error.get("message"))
-        return BadRequestError(
-            f"{self._endpoint} withholds the answer to this prompt ({quote(why)}){f': {quote(said)}' if said else ''}",
-            "put the prompt differently or choose another model",
-            endpoint=self._endpoint,
-            detail=sound(write_text(error))[:DETAIL_CHARACTERS] if error else "",
-        )
+        detail = sound(write_text(error))[:DETAIL_CHARACTERS] if error else ""
+        return withheld(self._endpoint, why, said=_said(error.get("message")), detail=detail)
 
 
 def read_usage(response: JsonObject) -> Usage | None:

@@ -1,5 +1,6 @@
 """What the backends of one model behind one server do alike, whatever API the server speaks."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
@@ -23,6 +24,10 @@ MOST_ATTEMPTS = 8
 """How often one request is asked at most, each time without one more thing that the server refuses."""
 
 
+THINKING_ROOM = 4096
+"""What an answer in a form may take beyond its limit where the model thinks first, in tokens: thinking is output."""
+
+
 class KnownModel(Protocol):
     """What is known of the model as of now, and the connections to its server."""
 
@@ -35,6 +40,10 @@ class KnownModel(Protocol):
     @property
     def loads(self) -> bool:
         """Whether its server may load it without a word."""
+
+    @property
+    def thinks(self) -> bool:
+        """Whether it is known to think before it answers, also unasked."""
 
     async def find_window(self) -> Window | None:
         """Return the window with its source, None while nobody knows it."""
@@ -102,19 +111,22 @@ class ServerBackend(ABC):
         Raises:
             ModelError: no answer came, or none of that form.
         """
-        request = replace(request, tools=())
+        limit = request.max_output
+        if limit is not None and self._known.thinks:
+            limit += THINKING_ROOM
+        request = replace(request, tools=(), max_output=limit)
+        forms = set(self._forms) - self._refused
         try:
             return await read_guided(self._answer(request, schema, begin=self._begin), schema, endpoint=self.endpoint)
         except FormlessError:
-            form = self._form
-            if form is None:
+            if not forms:
                 raise
-        # A server may ignore a form that it does not know: it is asked once in another way, kept to where that works.
-        self._refused.add(form)
+        # A server may ignore a form that it does not know: it is asked once in words, and from then on if that works.
+        self._refused |= forms
         try:
             return await read_guided(self._answer(request, schema, begin=self._begin), schema, endpoint=self.endpoint)
-        except ModelError:
-            self._refused.discard(form)
+        except (ModelError, asyncio.CancelledError):
+            self._refused -= forms
             raise
 
     async def close(self) -> None:

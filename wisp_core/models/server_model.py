@@ -41,6 +41,11 @@ class ServerModel:
         return self.profile.probes and not self.llama
 
     @property
+    def thinks(self) -> bool:
+        """Whether it is known to think before it answers, also unasked: those do that take an effort."""
+        return self.profile.effort
+
+    @property
     def window(self) -> Window | None:
         """The window as far as it is known: config, then server, then catalogue, each lowered by what was learnt."""
         if self._learnt is not None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.core.models.asking import calls, finish, reasoning, text, usage
 from tests.fakes.provider import delta, end, events
-from wisp_core.errors import ContextOverflowError, CutStreamError, ModelError
+from wisp_core.errors import BadRequestError, ContextOverflowError, CutStreamError, ModelError
 from wisp_core.models.answer import Answer
 from wisp_core.records import Usage
 
@@ -210,3 +210,22 @@ def test_no_depth_of_nesting_raises_anything_but_typed_errors(shape):
     for depth in range(700, 1000):
         with pytest.raises(ModelError):
             read([b"data: " + (shape % ("[" * depth + "]" * depth)).encode() + b"\n\n"])
+
+
+FAILING = events([delta(content="café "), delta(content="tail"), {"error": {"message": "no disk", "code": 500}}])
+
+
+@given(st.lists(st.integers(0, len(FAILING)), max_size=6))
+def test_what_came_before_an_error_is_given_first_for_any_split(cuts):
+    answer, found = Answer("e"), []
+    places = sorted({0, len(FAILING), *cuts})
+    with pytest.raises(ModelError, match="no disk"):
+        for a, b in itertools.pairwise(places):
+            found.extend(answer.feed(FAILING[a:b]))
+    assert text(found) == "café tail"
+
+
+def test_an_answer_that_is_withheld_whole_is_told_and_one_that_is_withheld_in_part_is_shown():
+    with pytest.raises(BadRequestError, match=r"e withholds the answer to this prompt \(content_filter\)"):
+        read([events([delta(reasoning_content="hm"), delta(content=" "), end("content_filter")])])
+    assert finish(read([events([delta(content="half"), end("content_filter")])])) == "content_filter"

@@ -217,6 +217,28 @@ async def test_a_server_that_knows_no_choice_of_none_keeps_its_tools(provider, b
     assert ["tools" in seen.body for seen in provider.requests] == [True, True, True]
 
 
+async def test_a_server_that_ignores_every_form_is_asked_in_words(provider, backend):
+    provider.answer(*message(said("well, yes")))
+    provider.answer(*message(said('{"keep": true, "why": "x"}')))
+    assert await backend.guided(prompt(), Verdict) == Verdict(keep=True, why="x")
+    body = provider.requests[-1].body
+    assert "JSON schema" in body["messages"][-1]["content"][0]["text"]
+    assert not {"tools", "tool_choice", "output_config"} & set(body)
+
+
+async def test_a_question_about_a_conversation_with_calls_costs_no_tools(provider, backend):
+    call = WireCall("c1", "read_file", '{"path":"a"}')
+    made = (Message(Role.ASSISTANT, calls=(call,)), Message(Role.TOOL, "text", call_id="c1", name="read_file"))
+    request = ModelRequest((Message(Role.USER, "look"), *made, Message(Role.USER, "judge")))
+    for reply in ("well, yes", '{"keep": true, "why": "x"}'):
+        provider.answer(*message(said(reply)))
+    await backend.guided(request, Verdict)
+    provider.rejects = [("JSON schema", "tools: not supported for this model")]
+    with pytest.raises(BadRequestError):
+        await backend.guided(request, Verdict)
+    assert backend.capabilities.tools
+
+
 async def test_a_gateway_to_a_newest_model_is_asked_without_the_forced_tool_and_keeps_its_tools(provider, backend):
     provider.newest = True
     provider.answer(*message(said('{"keep": true, "why": "x"}')))

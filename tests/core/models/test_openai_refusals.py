@@ -1,5 +1,8 @@
 """What servers of chat completions refuse of a request is asked for in another way, and remembered."""
 
+import asyncio
+from contextlib import suppress
+
 import pytest
 from pydantic import BaseModel
 
@@ -8,6 +11,7 @@ from tests.fakes.provider import FakeProvider
 from wisp_core.models.backend import Server
 from wisp_core.models.openai import ChatBackend
 from wisp_core.models.profile import Profile
+from wisp_core.models.server_backend import THINKING_ROOM
 
 
 class Verdict(BaseModel):
@@ -79,4 +83,38 @@ async def test_a_server_that_ignores_a_form_is_asked_once_in_words_and_from_then
     for _ in range(2):
         assert await backend.guided(prompt(), Verdict) == Verdict(keep=True)
     assert ["response_format" in seen.body for seen in provider.requests] == [True, False, False]
+    await backend.close()
+
+
+async def test_a_server_that_talks_instead_of_giving_a_form_until_it_is_cut_is_asked_in_words(provider):
+    backend = connect(provider)
+    provider.answer("well, let me think about", finish="length")
+    provider.answer('{"keep": true}')
+    assert await backend.guided(prompt(), Verdict) == Verdict(keep=True)
+    await backend.close()
+
+
+async def test_words_that_were_given_up_while_they_were_answered_are_not_kept_to(provider):
+    backend = connect(provider)
+    provider.answer("well, yes")
+    provider.answer("", hang=True)
+    asking = asyncio.create_task(backend.guided(prompt(), Verdict))
+    while len(provider.requests) < 2:
+        await provider.arrived.wait()
+        provider.arrived.clear()
+    asking.cancel()
+    with suppress(asyncio.CancelledError):
+        await asking
+    provider.answer('{"keep": true}')
+    assert await backend.guided(prompt(), Verdict) == Verdict(keep=True)
+    assert ["response_format" in seen.body for seen in provider.requests] == [True, False, True]
+    await backend.close()
+
+
+@pytest.mark.parametrize(("effort", "limit"), [(True, 16 + THINKING_ROOM), (False, 16)])
+async def test_a_model_that_thinks_has_room_for_it_beside_a_short_answer_of_a_form(provider, effort, limit):
+    backend = ChatBackend("m", Server(provider.url), model="m", profile=Profile(effort=effort, probes=False))
+    provider.answer('{"keep": true}')
+    assert await backend.guided(prompt(max_output=16), Verdict) == Verdict(keep=True)
+    assert provider.requests[0].body["max_tokens"] == limit
     await backend.close()
