@@ -180,7 +180,7 @@ class Known(Section):
     output: int | None = Field(None, ge=1)
     tools: bool | None = None
     effort: bool | None = None
-    thinking: Literal["budget", "adaptive"] | None = None
+    thinking: Literal["budget", "adaptive", "unasked"] | None = None
     reserve: int | None = Field(None, ge=0)
     compaction_limit: int | None = Field(None, ge=512)
     api: Literal["chat", "responses"] | None = None

@@ -16,7 +16,8 @@ beside a temperature or a forced tool, calls in the messages without tools, and 
 turn that does not begin with what was thought, signed as it was.
 
 A `newest` model knows a form and refuses a forced choice, a temperature, a budget, and to be told not to think: it
-thinks unasked. It signs what it thinks for the instructions, the tools, the messages before and the block's place.
+thinks unasked, and shows it where that is asked for. It signs what it thinks for the instructions, the tools, the
+messages before and the block's place.
 """
 
 import hashlib
@@ -97,8 +98,9 @@ class FakeAnthropic(FakeStreaming):
         return self.report(400, over) if size > self.window else None
 
     async def _stream(self, reader, writer, *, planned):
+        seen = self.requests[-1].body
         if self.newest:
-            planned.pieces = [_sign_all(b"".join(planned.pieces), self.requests[-1].body)]
+            planned.pieces = [_hide(_sign_all(b"".join(planned.pieces), seen), seen)]
         return await super()._stream(reader, writer, planned=planned)
 
 
@@ -116,6 +118,11 @@ def _sign_all(data, body):
         if place:
             parts[at] = part.replace(SIGNATURE.encode(), sign(body, int(place.group(1))).encode())
     return b"\n\n".join(parts)
+
+
+def _hide(data, body):
+    shown = body.get("thinking", {}).get("display") == "summarized"
+    return data if shown else re.sub(rb'(?<="thinking": )"(?:[^"\\]|\\.)+"', b'""', data)
 
 
 def _moved(body):

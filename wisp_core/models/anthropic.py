@@ -67,7 +67,7 @@ class AnthropicBackend(ServerBackend):
         self._most_output = profile.most_output
         forms = ("forced", "format") if profile.probes else ("format", "forced")
         self._forms = forms if profile.tools else ("format",)
-        self._adaptive = profile.thinking == "adaptive"
+        self._adaptive = profile.thinking in ("adaptive", "unasked")
         self._turn = RunningTurn()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -123,13 +123,15 @@ class AnthropicBackend(ServerBackend):
     def _thinking(self, request: ModelRequest, limit: int) -> JsonObject:
         """Return what asks for thinking; no budget in the middle of a turn whose first thoughts are not at hand."""
         share = THINKING_SHARES.get(request.effort)
-        if share is None or "thinking" in self._refused or not self._turn.thinks:
+        unasked = self._model.profile.thinking == "unasked"
+        if not (share or unasked) or "thinking" in self._refused or not self._turn.thinks:
             return {}
         if self._adaptive:
-            # Newer models decide themselves how much they think, and would keep it to themselves.
-            thinking = {"type": "adaptive", "display": "summarized"}
-            return {"thinking": thinking, "output_config": {"effort": request.effort}}
-        if not self._turn.begins_with_thoughts(request.messages):
+            # Newer models decide themselves how much they think, and would keep it to themselves, with what they say
+            # between their calls.
+            thinking: JsonObject = {"thinking": {"type": "adaptive", "display": "summarized"}}
+            return thinking | ({"output_config": {"effort": request.effort}} if share else {})
+        if not share or not self._turn.begins_with_thoughts(request.messages):
             return {}
         budget = min(max(LEAST_THINKING, int(limit * share)), limit - LEAST_THINKING)
         return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= LEAST_THINKING else {}

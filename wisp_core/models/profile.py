@@ -9,7 +9,7 @@ class Profile:
 
     `probes` tells that the server may be asked about itself; `output_key` names the limit of the reply.
     `most_output` bounds a reply that nothing else bounds more, in tokens; `sampling` goes with every request. `effort`
-    tells that the model takes one, and `thinking` whether it thinks by a `budget` or is `adaptive`, "" for unknown.
+    tells that the model takes one, and `thinking` how: by a `budget`, `adaptive`, the same `unasked`, "" for unknown.
     """
 
     window: int | None = None

@@ -219,9 +219,9 @@ FAILING = events([delta(content="café "), delta(content="tail"), {"error": {"me
 def test_what_came_before_an_error_is_given_first_for_any_split(cuts):
     answer, found = Answer("e"), []
     places = sorted({0, len(FAILING), *cuts})
+    coming = (event for a, b in itertools.pairwise(places) for event in answer.feed(FAILING[a:b]))
     with pytest.raises(ModelError, match="no disk"):
-        for a, b in itertools.pairwise(places):
-            found.extend(answer.feed(FAILING[a:b]))
+        found.extend(coming)
     assert text(found) == "café tail"
 
 

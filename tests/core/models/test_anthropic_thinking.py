@@ -255,7 +255,22 @@ async def test_a_model_is_told_to_think_as_the_catalogue_knows_it_else_as_it_tak
     await backend.close()
 
 
+async def test_a_model_that_thinks_unasked_is_asked_to_show_it_and_is_left_its_effort(provider):
+    provider.newest = True
+    backend = hosted(provider, "unasked")
+    for request in (prompt(), prompt(effort="high")):
+        provider.answer(*message(thought("I see"), said("ok")))
+        assert reasoning(await ask(backend, request)) == "I see"
+    shown = {"type": "adaptive", "display": "summarized"}
+    assert [seen.body["thinking"] for seen in provider.requests] == [shown] * 2
+    assert [seen.body.get("output_config") for seen in provider.requests] == [None, {"effort": "high"}]
+    await backend.close()
+
+
 def test_the_catalogue_knows_of_every_model_of_anthropics_how_it_is_told_to_think():
     models = {name: facts["thinking"] for name, facts in known().items() if name.startswith("anthropic/")}
     budget = {"anthropic/claude-opus-4-5", "anthropic/claude-haiku-4-5"}
     assert {name for name, thinking in models.items() if thinking == "budget"} == budget
+    older = {name for name in models if "-4-" in name}
+    assert {name for name, thinking in models.items() if thinking == "adaptive"} == older - budget
+    assert {name for name, thinking in models.items() if thinking == "unasked"} == set(models) - older

@@ -19,7 +19,7 @@ def given(provider, **settings):
     return {
         "model": "local/fake",
         "endpoints": {"fake": endpoint},
-        "models": {"local/fake": {"thinking": "adaptive"}},
+        "models": {"local/fake": {"thinking": "unasked"}},
         "facts": {"enabled": False},
         "retries": {"most": 0},
     } | settings
@@ -41,4 +41,4 @@ async def test_every_round_up_to_the_last_gives_all_thoughts_back_in_their_place
     assert last["tool_choice"] == {"type": "none"}
     thoughts = [str(body["messages"]).count("'type': 'thinking'") for body in (first, second, last, after)]
     assert thoughts == [0, 1, 2, 0]
-    assert all(("thinking" in body) is bool(effort) for body in (first, second, last, after))
+    assert all(("output_config" in body) is bool(effort) for body in (first, second, last, after))
