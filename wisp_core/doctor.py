@@ -15,9 +15,9 @@ from wisp_core import __version__
 from wisp_core.audit.files import list_files, session_lives
 from wisp_core.audit.verify import verify
 from wisp_core.errors import HomeError, NoModelError, SettingsError
+from wisp_core.known_secrets import make_redaction
 from wisp_core.models.catalogue import choose, look_around
 from wisp_core.models.keys import with_keys
-from wisp_core.models.known_secrets import make_redaction
 from wisp_core.models.survey import survey
 from wisp_core.records import JsonObject
 from wisp_core.redaction import without_logins

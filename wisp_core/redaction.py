@@ -17,7 +17,7 @@ _PLAIN_WORD = re.compile(r"[A-Za-z]?[a-z]+|[A-Z]+")
 _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@-]{1,24}){2,}/?")
 _ARMOUR = re.compile(r"-+(?:BEGIN|END) [^-]*-+")
 PLACEHOLDER = re.compile(r"\[secret [^\]\n]{1,200}\]")
-PLAIN_HEADER = re.compile(
+_PLAIN_HEADER = re.compile(
     r"accept(-.+)?|content-.+|user-agent|cache-control|connection|host|origin|(http-)?referer|x-title"
     r"|anthropic-version|.+-beta",
     re.IGNORECASE,
@@ -52,7 +52,7 @@ def header_secrets(name: str, value: str) -> str:
 
     Empty for a header that says what is wanted or who asks.
     """
-    if PLAIN_HEADER.fullmatch(name.strip()):
+    if _PLAIN_HEADER.fullmatch(name.strip()):
         return ""
     words = re.split(r"[\s;,]+", value)
     found = [value, *words, *(word.partition("=")[2] for word in words)]

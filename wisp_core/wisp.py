@@ -18,10 +18,10 @@ from wisp_core.facts.kinds import KINDS, kinds_of
 from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
 from wisp_core.home_facts import HomeFacts
 from wisp_core.journal import Journal, rebuild
+from wisp_core.known_secrets import make_redaction
 from wisp_core.library import Library, carried_sessions
 from wisp_core.models.catalogue import DEMONSTRATION, DEMONSTRATION_WITH_TOOLS, EMBEDDED, Choice, choose, look_around
 from wisp_core.models.keys import with_keys
-from wisp_core.models.known_secrets import make_redaction
 from wisp_core.pending import Pending
 from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from wisp_core.errors import ModelError, WispError
+from wisp_core.known_secrets import make_redaction
 from wisp_core.models.backend import Server
 from wisp_core.models.catalogue import (
     EMBEDDED,
@@ -17,7 +18,6 @@ from wisp_core.models.catalogue import (
     open_server,
 )
 from wisp_core.models.discover import Found, discover, find_keys
-from wisp_core.models.known_secrets import make_redaction
 from wisp_core.models.ollama_wire import About, full_name, read_about, read_running
 from wisp_core.requests import Window
 from wisp_core.settings import Settings
