@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wisp_core.models.known_secrets import make_redaction
+from wisp_core.known_secrets import make_redaction
 from wisp_core.redaction import (
     PLACEHOLDER,
     Redaction,
@@ -129,10 +129,10 @@ def test_only_what_could_become_a_secret_is_held_back():
 def test_a_flood_is_cleaned_about_as_fast_as_it_is_read():
     redaction = Redaction({f"S{n}_KEY": f"{n}secret-value-{n}-abcdef" for n in range(20)})
     stream, chunk = redaction.stream(), b"some line of output, nothing secret in it at all\n" * 1300
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(256):
         stream.feed(chunk)
-    assert time.perf_counter() - started < 4
+    assert time.process_time() - started < 4
 
 
 ADDRESS = "https://wisp-user:p%40ss-word-1@127.0.0.1:8080/v1?x=1"

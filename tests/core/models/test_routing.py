@@ -1,16 +1,11 @@
 """M6: what a model is shown of the tools is bounded and near the request."""
 
-import json
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.models.asking import READ
 from wisp_core.facts.block import EARLIER, NOW
-from wisp_core.models.embedded_routing import add_usage, read_completion
 from wisp_core.models.routing import ANSWER, find_route, is_repeated
-from wisp_core.records import Usage
 from wisp_core.requests import CallRequested, Message, Role, ToolSchema, WireCall
 
 DATE = ToolSchema("current_date", "Current date, time, time zone and week.", {"type": "object", "properties": {}})
@@ -98,21 +93,3 @@ def test_a_call_is_repeated_when_the_turn_made_it_already_with_the_same_argument
         (*turn, Message(Role.ASSISTANT, "one"), user("again")), CallRequested("read_file", '{"path": "a.txt"}')
     )
     assert is_repeated((user("x"), *called("read_file", "no json", "failed")), CallRequested("read_file", "no json"))
-
-
-def test_the_usage_of_a_step_is_summed_and_its_prompt_is_the_larger():
-    both = add_usage(add_usage(None, Usage(300, 4, 304, 10)), Usage(500, 20, 520, 100))
-    assert both == Usage(500, 24, 824, 100)
-
-
-@pytest.mark.parametrize("value", [None, [], "x", 1, {}, {"content": 3, "prompt_progress": [], "timings": 1}])
-def test_a_completions_chunk_of_an_unknown_shape_is_passed_over(value):
-    chunk = read_completion(value)
-    assert (chunk.text, chunk.progress, chunk.usage, chunk.finish) == ("", None, None, "")
-
-
-def test_a_completion_tells_its_usage_and_whether_it_was_cut_short():
-    end = {"content": "", "stop": True, "tokens_evaluated": 9, "tokens_predicted": 2, "timings": {"cache_n": 4}}
-    assert read_completion(json.loads(json.dumps(end))).usage == Usage(9, 2, 11, 4)
-    assert read_completion(end).finish == "stop"
-    assert read_completion(end | {"stop_type": "limit"}).finish == "length"
