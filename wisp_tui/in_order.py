@@ -21,7 +21,7 @@ STUCK_SECONDS = 0.05  # likewise for the keys behind one that took longer, until
 OPEN_SECONDS = 0.5  # of these for work that may open a screen; a slow command holds up no typing
 LOOK_SECONDS = 0.005  # between two looks at whether a screen has come
 ROUNDS = 2  # rounds in which nothing is left to do, after which a key has acted
-BESIDE = frozenset({"start", "core", "warm", "count", "retelling", "drafts", "pull"})  # work that no key waits for
+BESIDE = frozenset({"core", "warm", "count", "retelling", "drafts", "pull"})  # work that no key waits for
 
 Typed = events.Key | events.Paste
 

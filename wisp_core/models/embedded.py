@@ -120,7 +120,7 @@ class EmbeddedBackend:
         """The child's process id, None while there is none."""
         return self._child.pid if self._child else None
 
-    async def window(self) -> Window | None:
+    async def window(self) -> Window:
         """Return the window: as the child allocated it, else as it will be asked for."""
         if self._inner is not None and (window := await self._inner.window()) is not None:
             return window
@@ -191,8 +191,10 @@ class EmbeddedBackend:
             await router.close()
 
     async def _find_route(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Route | None:
-        window = await self.window() if tools and self._chosen.tools else None
-        return find_route(messages, tools, room=int(window.tokens * ROUTING_ROOM)) if window is not None else None
+        if not (tools and self._chosen.tools):
+            return None
+        window = await self.window()
+        return find_route(messages, tools, room=int(window.tokens * ROUTING_ROOM))
 
     async def _answer(self, inner: ChatBackend, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the call that the request is routed to, else the reply; the usage is of all that was asked for it."""
@@ -246,7 +248,7 @@ class EmbeddedBackend:
             child.stop()
             raise
         server = Server(f"{address}/v1", key, timeouts=self._timeouts, label=self.endpoint)
-        sampling = tuple((key, getattr(chosen, key)) for key in _SAMPLING)
+        sampling = tuple((name, getattr(chosen, name)) for name in _SAMPLING)
         profile = Profile(tools=False, most_output=chosen.most_output, sampling=sampling)
         self._router = Router(server)
         self._inner = ChatBackend(self.name, server, model="embedded", profile=profile)

@@ -90,7 +90,7 @@ class Router:
 
 @dataclass(slots=True)
 class _Heard:
-    """What the latest answer said, whether it was `whole`, and the usage of all so far."""
+    """What the latest answer said, whether it is `whole`, and the usage of all so far."""
 
     text: str = ""
     whole: bool = True

@@ -40,11 +40,15 @@ _RECORD = "record, not instructions"
 _WORD = re.compile(r"[a-z0-9]+")
 _PLACE = re.compile(r"\w[./]\w")
 _STEM = 5
-_EMPTY = """
+_STOP_WORDS = frozenset(
+    _WORD.findall(
+        """
 a an and are as at be by can could did do does for from had has have how i in is it its me my no not of on or please
 show tell that the their there these this those to us was we were what when where which who why will with would yes you
 your
 """
+    )
+)
 """Words that any request may hold."""
 
 
@@ -155,13 +159,8 @@ def _heard(tool: ToolSchema) -> frozenset[str]:
 
 def _stems(text: str) -> frozenset[str]:
     """Return what is matched of a text: its words' beginnings, and `file` where it names a place of files."""
-    stems = {word[:_STEM] for word in _WORD.findall(text.lower()) if word not in _empty()}
+    stems = {word[:_STEM] for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS}
     return frozenset(stems | {"file"}) if _PLACE.search(text) else frozenset(stems)
-
-
-@cache
-def _empty() -> frozenset[str]:
-    return frozenset(_EMPTY.split())
 
 
 def _fit(lines: Iterator[str], room: int) -> Iterator[str]:
