@@ -16,6 +16,7 @@ from wisp_core.requests import (
 )
 from wisp_core.settings import Endpoint, Settings, Timeouts
 
+DATE = ToolSchema("current_date", "Current date, time, time zone and week.", {"type": "object", "properties": {}})
 READ = ToolSchema("read_file", "Reads a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
 
 

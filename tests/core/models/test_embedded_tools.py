@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.models.asking import ask, calls, finish, prompt, text, usage
+from tests.core.models.asking import DATE, ask, calls, finish, prompt, text, usage
 from wisp_core.errors import ContextOverflowError
 from wisp_core.models.catalogue import EMBEDDED, open_backend
 from wisp_core.models.gbnf import write_arguments
@@ -29,7 +29,6 @@ from wisp_core.tools.system_info import SystemInfo
 
 pytestmark = [pytest.mark.embedded, pytest.mark.asyncio(loop_scope="module")]
 
-DATE = ToolSchema("current_date", "Current date, time, time zone and week.", {"type": "object", "properties": {}})
 READ = ToolSchema(
     "read_file",
     "Read a text file as numbered lines, a page at a time.",

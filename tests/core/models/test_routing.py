@@ -3,12 +3,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.models.asking import READ
+from tests.core.models.asking import DATE, READ
 from wisp_core.facts.block import EARLIER, NOW
 from wisp_core.models.routing import ANSWER, find_route, is_repeated
 from wisp_core.requests import CallRequested, Message, Role, ToolSchema, WireCall
 
-DATE = ToolSchema("current_date", "Current date, time, time zone and week.", {"type": "object", "properties": {}})
 TICKET = ToolSchema(
     "tracker__open_ticket",
     "Open a ticket in the tracker. Needs a title.",
