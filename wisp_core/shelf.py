@@ -7,8 +7,8 @@ from pathlib import Path
 
 from wisp_core.errors import UsageError
 from wisp_core.models.catalogue import EMBEDDED, PROVIDERS, find_ollama, open_server, parse_model
-from wisp_core.models.discover import OLLAMA_KEY
 from wisp_core.models.keys import keep_key, with_keys
+from wisp_core.models.ollama_address import OLLAMA_KEY
 from wisp_core.models.survey import Seen, survey
 from wisp_core.settings import Settings
 from wisp_core.text import byte_size

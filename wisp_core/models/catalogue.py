@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from wisp_core.errors import AuthenticationError, NoModelError, SettingsError
 from wisp_core.models.backend import ModelBackend, Server
-from wisp_core.models.discover import KEYS, OLLAMA_HOSTED, WELL_KNOWN, Found, discover, ollama_key, ollama_url
+from wisp_core.models.discover import KEYS, WELL_KNOWN, Found, discover
+from wisp_core.models.ollama_address import OLLAMA_HOSTED, ollama_key, ollama_url
 from wisp_core.models.profile import Profile
 from wisp_core.records import JsonObject
 from wisp_core.resources import read

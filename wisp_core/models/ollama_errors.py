@@ -4,13 +4,14 @@ import re
 
 from wisp_core.errors import AuthenticationError, BadRequestError, ModelError, NoModelError, OverloadedError
 from wisp_core.models.failures import quote
+from wisp_core.models.ollama_address import OLLAMA_HOSTED
 
 _NO_MODEL = re.compile(r"model\b.{0,300}\bnot found|not found, try pulling", re.IGNORECASE | re.DOTALL)
 _MEMORY = re.compile(r"requires more (?:system )?memory|out of memory|unable to allocate", re.IGNORECASE)
 
 _SIGNED_OUT = re.compile(r"signin_url")
 _CLOUD_OFF = re.compile(r"cloud is disabled", re.IGNORECASE)
-_CLOUD = "//ollama.com"
+_CLOUD = f"//{OLLAMA_HOSTED}"
 """The cloud itself is asked with a key; only an Ollama that passes requests on to it can be signed in."""
 
 
