@@ -15,16 +15,15 @@ from wisp_core import __version__
 from wisp_core.audit.files import list_files, session_lives
 from wisp_core.audit.verify import verify
 from wisp_core.errors import HomeError, NoModelError, SettingsError
-from wisp_core.known_secrets import make_redaction
+from wisp_core.known_secrets import make_redaction, show_setting
 from wisp_core.models.catalogue import choose, look_around
 from wisp_core.models.keys import with_keys
 from wisp_core.models.survey import survey
 from wisp_core.records import JsonObject
-from wisp_core.redaction import without_logins
 from wisp_core.settings import Settings, load_settings, trace_settings
 from wisp_core.store.health import check_database, open_to_others
 from wisp_core.store.sweep import find_stale, measure
-from wisp_core.text import byte_size, one_line
+from wisp_core.text import byte_size
 
 VALUE_CHARACTERS = 60
 SHOWN_PROBLEMS = 5
@@ -148,9 +147,7 @@ def _config(home: Path, given: JsonObject | None) -> Iterator[Finding]:
         yield Finding("config", "every setting is the default")
     hidden = make_redaction(settings, os.environ)
     for key, (value, origin) in traced.items():
-        # Cut last: the half of a secret is no longer one to be found.
-        bare = hidden.text(without_logins(repr(value)))
-        shown = "…" if ".headers." in key else one_line(bare, VALUE_CHARACTERS)
+        shown = show_setting(key, repr(value), hidden=hidden, most=VALUE_CHARACTERS)
         yield Finding("config", f"{key} = {shown} ({origin})")
     for sentence in _without_effect(settings, traced):
         yield Finding("config", sentence)

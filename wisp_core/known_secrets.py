@@ -1,10 +1,11 @@
-"""Knows every secret of the settings and of the environment, so that none is written or sent (A9)."""
+"""Knows every secret of the settings and of the environment, so that none is written, sent or shown (A9)."""
 
 import re
 from collections.abc import Mapping
 
-from wisp_core.redaction import Redaction, address_secrets, find_secrets, header_secrets
+from wisp_core.redaction import Redaction, address_secrets, find_secrets, header_secrets, without_logins
 from wisp_core.settings import Settings
+from wisp_core.text import one_line
 
 _ADDRESS = re.compile(r"OLLAMA_HOST|(HTTP|HTTPS|ALL)_PROXY", re.IGNORECASE)
 """A variable that holds an address, which may hold a name and a password."""
@@ -25,3 +26,11 @@ def make_redaction(settings: Settings, environ: Mapping[str, str]) -> Redaction:
             found[f"{place} {header}"] = header_secrets(header, value)
     found |= {name: address_secrets(value) for name, value in environ.items() if _ADDRESS.fullmatch(name)}
     return Redaction(find_secrets(environ, found))
+
+
+def show_setting(key: str, value: str, *, hidden: Redaction, most: int) -> str:
+    """Return the value of a setting as it may be shown, in at most `most` characters: no header, login or secret."""
+    if ".headers." in key:
+        return "…"
+    # Cut last: the half of a secret is no longer one to be found.
+    return one_line(hidden.text(without_logins(value)), most)

@@ -18,7 +18,7 @@ from wisp_core.facts.kinds import KINDS, kinds_of
 from wisp_core.furnish import House, check_names, furnish_tools, note_idle_rules
 from wisp_core.home_facts import HomeFacts
 from wisp_core.journal import Journal, rebuild
-from wisp_core.known_secrets import make_redaction
+from wisp_core.known_secrets import make_redaction, show_setting
 from wisp_core.library import Library, carried_sessions
 from wisp_core.models.catalogue import DEMONSTRATION, DEMONSTRATION_WITH_TOOLS, EMBEDDED, Choice, choose, look_around
 from wisp_core.models.keys import with_keys
@@ -27,7 +27,6 @@ from wisp_core.permissions.decide import read_rules
 from wisp_core.permissions.paths import ProtectedPaths
 from wisp_core.project.branch import branch_of
 from wisp_core.records import JsonObject, Mode, ThreadRecord
-from wisp_core.redaction import without_logins
 from wisp_core.resources import read
 from wisp_core.settings import Settings, home_path, leaves, load_settings, trace_settings
 from wisp_core.settings_file import remember_rule
@@ -37,7 +36,6 @@ from wisp_core.store.outputs import Outputs
 from wisp_core.store.previous import Previous
 from wisp_core.store.sweep import sweep
 from wisp_core.store.waiting import WaitingTable
-from wisp_core.text import one_line
 from wisp_core.thread import Furniture, Thread
 from wisp_core.turn.person import Person
 from wisp_core.turn.protocols import Ask
@@ -91,11 +89,7 @@ class Wisp:
         return [(key, self._shown(key, value), origin) for key, (value, origin) in every.items()]
 
     def _shown(self, key: str, value: Any) -> str:
-        if ".headers." in key:
-            return "…"
-        # Before it is cut: the half of a secret is no longer one to be found.
-        bare = self._journal.redaction.text(without_logins(str(value)))
-        return one_line(bare, VALUE_CHARACTERS) or "-"
+        return show_setting(key, str(value), hidden=self._journal.redaction, most=VALUE_CHARACTERS) or "-"
 
     @classmethod
     async def open(
